@@ -16,7 +16,7 @@ import Testing
     #expect(Self.applied(changes, to: ["A": "1", "B": "2"]) == ["B": "3", "C": "4"])
   }
 
-  @Test func `without changes nothing is applied`() {
+  @Test func `without changes, the fields stay as they are`() {
     let fields: HeaderFields = ["A": "1", "a": "1"]
     #expect(Self.applied(HeaderChanges(from: fields, to: fields), to: ["B": "2"]) == ["B": "2"])
     #expect(Self.applied(HeaderChanges(), to: fields) == fields)
@@ -28,17 +28,17 @@ import Testing
     #expect(Self.applied(changes, to: ["x-a": "V"]) == ["x-a": "V"])
   }
 
-  @Test func `of repeated fields, only the ones that a stage removed are removed`() {
+  @Test func `if a field is repeated, only the copies that a stage removed are removed`() {
     let changes = HeaderChanges(from: ["X": "1", "X": "1", "X": "2"], to: ["X": "1", "X": "2"])
     #expect(Self.applied(changes, to: ["X": "1", "X": "1", "X": "2"]) == ["X": "1", "X": "2"])
   }
 
-  @Test func `a header that the program has meanwhile set itself stays`() {
+  @Test func `a value that the program set in the meantime is kept`() {
     let changes = HeaderChanges(from: ["A": "1"], to: ["A": "2"])
     #expect(Self.applied(changes, to: ["A": "7"]) == ["A": "7", "A": "2"])
   }
 
-  @Test func `at another origin, added headers are left out, and removed headers stay out`() {
+  @Test func `at another origin, added headers are not sent, and removed headers are not sent either`() {
     var changes = HeaderChanges(from: ["A": "1"], to: ["Token": "t"])
     changes.leaveOrigin()
     #expect(Self.applied(changes, to: ["A": "1", "B": "2"]) == ["B": "2"])

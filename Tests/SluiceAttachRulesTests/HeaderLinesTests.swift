@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceAttachRules
 
-/// Lines of CURLOPT_HTTPHEADER, what stages see of them, and the lines that libcurl gets instead.
+/// How lines of CURLOPT_HTTPHEADER become fields for stages, and which lines libcurl gets after a change.
 @Suite struct HeaderLinesTests {
   private static func lines(_ lines: [String], made: [String] = []) -> HeaderLines {
     var all = HeaderLines()
@@ -12,7 +12,7 @@ import Testing
     return all
   }
 
-  /// The lines for the fields after a change.
+  /// Returns the lines for the fields after the change.
   private static func changed(_ lines: HeaderLines, _ change: (inout HeaderFields) -> Void) -> [String]? {
     var fields = lines.fields
     change(&fields)
@@ -37,7 +37,7 @@ import Testing
     #expect(lines.own.texts == ["A:1", "Accept:", "odd"])
   }
 
-  @Test func `what a stage leaves alone stays byte by byte, and what it adds comes last`() {
+  @Test func `a line that a stage does not change keeps its bytes, and an added line comes last`() {
     let lines = Self.lines(["a:  1 ", "B:2", "C;"])
     #expect(Self.changed(lines) { $0.append("X-New", "3") } == ["a:  1 ", "B:2", "C;", "X-New: 3"])
   }
@@ -47,13 +47,13 @@ import Testing
     #expect(Self.changed(lines) { $0["accept"] = nil } == ["B: 2", "Accept:"])
   }
 
-  @Test func `a field that a stage sets is written again at the end`() {
+  @Test func `a field that a stage sets moves to the end`() {
     let lines = Self.lines(["A: 1", "B: 2"])
     #expect(Self.changed(lines) { $0["A"] = "3" } == ["B: 2", "A: 3"])
     #expect(Self.changed(lines) { $0["b"] = "" } == ["A: 1", "b;"])
   }
 
-  @Test func `of repeated names, the values decide which lines stay`() {
+  @Test func `if a name is repeated, the values decide which lines stay`() {
     let lines = Self.lines(["X: 1", "x: 2", "X: 2"])
     #expect(Self.changed(lines) { $0 = ["X": "2"] } == ["x: 2"])
     #expect(Self.changed(lines) { $0.append("X", "1") } == ["X: 1", "x: 2", "X: 2", "X: 1"])
@@ -64,7 +64,7 @@ import Testing
     #expect(Self.changed(lines) { $0.append("accept", "text/plain") } == ["Host:", "accept: text/plain"])
   }
 
-  @Test func `a header that libcurl makes is shown, and a line can replace it or keep it out`() {
+  @Test func `stages see a header that libcurl adds itself, and can replace or remove it`() {
     let lines = Self.lines(["A: 1"], made: ["User-Agent: x", "Cookie: c=1"])
     #expect(lines.fields == ["A": "1", "User-Agent": "x", "Cookie": "c=1"])
     #expect(Self.changed(lines) { $0["user-agent"] = nil } == ["A: 1", "User-Agent:"])
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: ["User-Agent: mine", "user-agent:", "USER-AGENT;"])
-  func `a line of the program replaces the header that libcurl would make`(line: String) {
+  func `a line of the program replaces the header that libcurl would add itself`(line: String) {
     let lines = Self.lines([line], made: ["User-Agent: x"])
     #expect(lines.fields.count == (line.hasSuffix(":") ? 0 : 1))
     #expect(lines.fields["User-Agent"] != "x")

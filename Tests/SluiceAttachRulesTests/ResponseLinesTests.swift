@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceAttachRules
 
-/// The lines of a response's head, what stages see of them, and the lines that the program gets instead.
+/// How the lines of a response's head become fields for stages, and which lines the program gets after a change.
 @Suite struct ResponseLinesTests {
   private static func lines(_ lines: [String]) -> ResponseLines {
     var all = ResponseLines()
@@ -11,7 +11,7 @@ import Testing
     return all
   }
 
-  /// The lines for the fields after a change.
+  /// Returns the lines for the fields after the change.
   private static func changed(_ lines: ResponseLines, _ change: (inout HeaderFields) -> Void) -> [String]? {
     var fields = lines.fields
     change(&fields)
@@ -42,7 +42,7 @@ import Testing
       } == [Self.head[0], "A:1\r\n", "B: 4\r\n", "A: 3\r\n", "C: 5\r\n", "\r\n"])
   }
 
-  @Test func `of repeated names, the values decide which lines stay`() {
+  @Test func `if a name is repeated, the values decide which lines stay`() {
     let two = Self.changed(Self.lines(Self.head)) { $0 = ["A": "3", "b": "2"] }
     #expect(two == [Self.head[0], "b: 2 \n", "A: 3\r\n", "\r\n"])
     #expect(Self.changed(Self.lines(Self.head)) { $0["A"] = nil } == [Self.head[0], "b: 2 \n", "\r\n"])

@@ -15,7 +15,7 @@ import SluiceEngine
     var count = 0
     repeat { count += 1 } while pipe.receive(piece) == .proceed
     #expect(count == 16)
-    // A piece that was on its way is taken too, and the pause holds.
+    // The pipe accepts a piece that was already on its way, and stays paused.
     #expect(pipe.receive(piece) == .pause)
     for _ in 0..<13 { _ = try await pipe.nextChunk() }
     #expect(pipe.receive(piece) == .pause)
@@ -23,14 +23,14 @@ import SluiceEngine
     #expect(pipe.receive(piece) == .proceed)
   }
 
-  @Test func `many small pieces are bounded by their cost, not only by their bytes`() {
+  @Test func `many small pieces also fill the pipe, because each piece has a cost besides its bytes`() {
     let pipe = Self.pipe()
     var count = 0
     repeat { count += 1 } while pipe.receive([1]) == .proceed
     #expect(count < 20_000)
   }
 
-  @Test func `after a cancellation the pipe takes nothing and gives nothing`() async throws {
+  @Test func `a cancelled pipe accepts no piece and delivers none`() async throws {
     let pipe = Self.pipe()
     _ = pipe.receive([1])
     pipe.cancel()

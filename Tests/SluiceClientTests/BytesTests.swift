@@ -37,14 +37,14 @@ import Testing
     }
   }
 
-  @Test func `a reader that stops holds the socket back at 1 MiB, and gets every byte later`() async throws {
+  @Test func `a reader that starts late gets every byte, and other requests are answered until then`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(body: .generated(pattern, byteCount: 20_000_000, chunked: false))
     }
     defer { server.stop() }
     try await withClient { client in
       let (bytes, _) = try await client.bytes(from: server.url())
-      // Other requests of the loop are answered in the meantime.
+      // Other requests of the same loop are answered while nobody reads the body.
       for _ in 0..<20 { _ = try await client.data(from: server.url("/other")).bytes.count }
       var count = 0
       var iterator = bytes.chunks.makeAsyncIterator()
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `a body that a stage made is read in the same way`() async throws {
+  @Test func `a body that a stage made is read like a body from the network`() async throws {
     try await withClient {
       $0.addStage("maker", StageCode(request: { request, _ in request.respond(status: 203).body = [1, 2, 3] }))
     } _: { client in
@@ -64,12 +64,12 @@ import Testing
     }
   }
 
-  @Test func `a body that was collected in a file is read in the same way`() async throws {
+  @Test func `a body that was collected in a file is read like a body from the network`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(body: .generated(pattern, byteCount: 900_000, chunked: false))
     }
     defer { server.stop() }
-    // A payload is made from the body, so the engine collects it.
+    // The engine collects the whole body, because it must extract a payload from it.
     try await withClient {
       $0.extract = .text
       $0.transport.spillBytes = 1000
@@ -122,14 +122,16 @@ import Testing
     }
   }
 
-  @Test func `a second task that reads the body at the same time is refused, and the first gets it`() async throws {
+  @Test func `a second task that reads the body at the same time is refused, and the first task gets the body`()
+    async throws
+  {
     let rest = Signal()
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"), .wait(rest), .send("x"))
     defer { server.stop() }
     try await withClient { client in
       let (bytes, _) = try await client.bytes(from: server.url())
-      // Either of the two can wait first.
+      // Either of the two tasks can be the first.
       let tasks = (0..<2).map { _ in
         Task { () -> Result<Int, TransactionError> in
           do throws(TransactionError) {

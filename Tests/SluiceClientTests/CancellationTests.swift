@@ -51,7 +51,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `a call that waits for its head is cancelled`(byHandle: Bool) async throws {
+  @Test(arguments: [false, true])
+  func `a call that waits for the head of its response can be cancelled`(byHandle: Bool) async throws {
     let server = try Self.silent()
     defer { server.stop() }
     try await withClient { client in
@@ -71,12 +72,12 @@ import Testing
         if byHandle { handle.cancel() } else { task.cancel() }
         #expect(await task.value?.code == .cancelled)
       }
-      // The connections end with their requests.
+      // The connections end when their requests end.
       try await server.waitForScripts()
     }
   }
 
-  @Test(arguments: [false, true]) func `a task that reads a body is cancelled`(byHandle: Bool) async throws {
+  @Test(arguments: [false, true]) func `a task that reads a body can be cancelled`(byHandle: Bool) async throws {
     let server = try Self.endless()
     defer { server.stop() }
     try await withClient { client in
@@ -101,7 +102,7 @@ import Testing
     try await withClient { client in
       do { _ = try await client.bytes(from: server.url()) }
       try await server.waitForScripts()
-      // A reader that stops in the middle, too.
+      // A reader that stops in the middle ends the transfer too.
       for try await _ in try await client.bytes(from: server.url()).bytes { break }
       try await server.waitForScripts()
       #expect(client.engine.metrics().outcomes[.cancelled] == 2)
@@ -122,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `cancelling twice, and after the end, does nothing more`() async throws {
+  @Test func `a cancellation after the end has no effect, even if it is repeated`() async throws {
     let server = try LoopbackServer { _ in .text("ok") }
     defer { server.stop() }
     try await withClient { client in

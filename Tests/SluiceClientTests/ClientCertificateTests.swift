@@ -8,11 +8,11 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// A delegate that chooses client certificates, with nginx.
+/// Delegates that choose client certificates; the server is nginx.
 @Suite(.enabled(if: NginxServer.isAvailable)) struct ClientCertificateTests {
   private typealias Choose = @Sendable (ClientCertificateRequest) async throws -> ClientCertificateDecision
 
-  /// Decides as the test says, and records what it was asked.
+  /// Returns the decision that the test gives it, and records each request for a decision.
   private struct Chooser: ClientCertificateDelegate {
     let asked = Watched<[ClientCertificateRequest]>([])
     var decisionTimeout: Duration? = .seconds(240)
@@ -36,7 +36,7 @@ import Testing
     return RequestOptions.Identity(certificate: client.certificate, key: client.key)
   }
 
-  /// Runs the body with a server that says which client certificate it got, and on which connection.
+  /// Runs the body with a server whose responses say which client certificate it got, and on which connection.
   private func withServer(
     protocols: String = "TLSv1.2 TLSv1.3", delegate: (any TransactionDelegate)? = nil,
     _ change: (inout Configuration) -> Void = { _ in }, _ body: (Client, HTTPURL) async throws -> Void
@@ -76,7 +76,7 @@ import Testing
       let request = try #require(chooser.asked.value.first)
       #expect(chooser.asked.value.count == 1)
       #expect(request.host == "localhost" && request.port == url.origin.port)
-      // The server names its authority, whose name is in the DER form of the authority's certificate too.
+      // The server sends the name of its authority. The DER form of the authority's certificate contains the same name.
       let authority = try await TestCertificates.shared().authority
       let der = try await Command.check("openssl", ["x509", "-outform", "DER", "-in", authority]).standardOutput
       let name = try #require(request.authorities.first)
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `the certificate that the delegate of a call chose is for that call alone`() async throws {
+  @Test func `a certificate that a call's delegate chose is used only for that call`() async throws {
     let chooser = Chooser(.use(try await Self.identity()))
     try await withServer { client, url in
       let own = try await ask(client, url, chooser)
@@ -97,19 +97,21 @@ import Testing
     }
   }
 
-  @Test func `connections with the certificate that a client's delegate chose serve all its calls`() async throws {
+  @Test func `all calls of a client share the connections whose certificate the client's delegate chose`()
+    async throws
+  {
     let chooser = Chooser(.use(try await Self.identity()))
     try await withServer(delegate: chooser) { client, url in
       let first = try await ask(client, url)
       let second = try await ask(client, url)
       #expect(first == second && first.verify == "SUCCESS")
       #expect(chooser.asked.value.count == 1)
-      // They do not serve the calls of another client of the same engine.
+      // Calls of another client of the same engine do not use these connections.
       #expect(try await ask(Client(engine: client.engine), url).verify == "NONE")
     }
   }
 
-  @Test func `without a choice of the delegate, the certificate of the options or settings is sent`() async throws {
+  @Test func `if the delegate makes no choice, the certificate of the options or settings is sent`() async throws {
     let identity = try await Self.identity()
     let undecided = Chooser(.performDefaultHandling)
     try await withServer { client, url in
@@ -128,7 +130,7 @@ import Testing
   }
 
   @Test(arguments: ["TLSv1.2", "TLSv1.3"], [true, false])
-  func `the chosen certificate replaces that of the settings, also with a key of another kind`(
+  func `the chosen certificate replaces the one of the settings, even if its key is of another kind`(
     protocols: String, isRSAChosen: Bool
   ) async throws {
     let certificates = try await TestCertificates.shared()
@@ -168,7 +170,9 @@ import Testing
     #expect(nginx.accessLog.isEmpty)
   }
 
-  @Test func `the delegate of the call is asked first, then the client's if the first makes no choice`() async throws {
+  @Test func `the call's delegate is asked first, and the client's delegate only if the first makes no choice`()
+    async throws
+  {
     let common = Chooser(.use(try await Self.identity()))
     try await withServer(delegate: common) { client, url in
       let error = await refusal(client, url, Chooser(.cancel))
@@ -181,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func `a delegate that throws, or does not choose in time, refuses`() async throws {
+  @Test func `a call fails if its delegate throws or does not choose in time`() async throws {
     struct Refusal: Error, CustomStringConvertible { let description = "not with mine" }
     try await withServer { client, url in
       let thrown = await refusal(client, url, Chooser { _ in throw Refusal() })
@@ -199,7 +203,7 @@ import Testing
     }
   }
 
-  @Test func `a certificate that cannot be read, or does not fit its key, fails with its reason`() async throws {
+  @Test func `a chosen certificate that cannot be read, or does not match its key, fails the call`() async throws {
     let identity = try await Self.identity()
     let server = try await TestCertificates.shared().server
     try await withServer { client, url in
@@ -247,7 +251,7 @@ import Testing
     }
   }
 
-  @Test func `a server that is not trusted does not learn that there is a certificate`() async throws {
+  @Test func `a server that is not trusted does not learn that the client has a certificate`() async throws {
     var configuration = NginxConfiguration()
     configuration.flaw = .selfSigned
     let chooser = Chooser(.use(try await Self.identity()))

@@ -38,7 +38,7 @@ func withSecureServer(
   }
 }
 
-/// The error that the body throws; nil if it throws none.
+/// Returns the error that the body throws, or nil if it throws none.
 func failure(_ body: () async throws(TransactionError) -> Void) async -> TransactionError? {
   do throws(TransactionError) { try await body() } catch { return error }
   return nil
@@ -72,5 +72,5 @@ extension ScriptedServer {
   func url(_ path: String = "/") throws -> HTTPURL { try HTTPURL(baseURL + path) }
 }
 
-/// Bytes that show their order.
+/// A repeated pattern of bytes: a test that compares with it detects missing and reordered bytes.
 let pattern = BytePattern(Array("0123456789abc\n".utf8))

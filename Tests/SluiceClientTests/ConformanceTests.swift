@@ -5,11 +5,11 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What any HTTP client must do with unusual servers, through the client and over Sluice's own transport.
+/// What every HTTP client must do with unusual servers. The tests use `Client` over Sluice's own transport.
 @Suite struct ConformanceTests {
   private static func wire(_ configuration: inout Configuration) { configuration.transport.engine = .wire }
 
-  /// Gets what a server answers with these bytes, after which it closes the connection.
+  /// Sends a request to a server that answers with these bytes and then closes the connection.
   private static func get(_ answer: String, method: String = "GET") async throws -> (bytes: [UInt8], response: Response)
   {
     try await get(Array(answer.utf8), method: method)
@@ -49,12 +49,12 @@ import Testing
   }
 
   @Test(arguments: ["HTTP/1.1 200\r\n", "HTTP/1.1 200 \r\n"])
-  func `a status line needs no reason`(_ line: String) async throws {
+  func `a status line without a reason phrase is accepted`(_ line: String) async throws {
     let (bytes, response) = try await Self.get(line + "Content-Length: 2\r\n\r\nok")
     #expect(response.status == 200 && bytes == Array("ok".utf8))
   }
 
-  @Test(arguments: [404, 600, 999]) func `every status of three digits from 100 on is a result`(
+  @Test(arguments: [404, 600, 999]) func `every status from 100 to 999 is accepted`(
     _ status: Int
   ) async throws {
     let (bytes, response) = try await Self.get("HTTP/1.1 \(status) X\r\nContent-Length: 2\r\n\r\nok")
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [204, 304]) func `a response without a body has none, whatever its length says`(
+  @Test(arguments: [204, 304]) func `a response whose status allows no body has none, whatever its Content-Length says`(
     _ status: Int
   ) async throws {
     let server = try ScriptedServer([
@@ -123,7 +123,7 @@ import Testing
     #expect(try await Self.code("HTTP/1.1 200 OK\r\n" + rest) == .connectionLost)
   }
 
-  @Test func `a body without a length ends with the connection`() async throws {
+  @Test func `a body without a length ends when the connection ends`() async throws {
     let (bytes, _) = try await Self.get("HTTP/1.1 200 OK\r\n\r\nall of it")
     #expect(bytes == Array("all of it".utf8))
   }
@@ -142,7 +142,7 @@ import Testing
     #expect(bytes == plain && response.headers["content-encoding"] == coding.name)
   }
 
-  @Test func `identity is no coding`() async throws {
+  @Test func `a body with Content-Encoding identity is not decoded`() async throws {
     let (bytes, _) = try await Self.get(
       "HTTP/1.1 200 OK\r\nContent-Encoding: identity\r\nContent-Length: 2\r\n\r\nok")
     #expect(bytes == Array("ok".utf8))
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `a body that drips is whole`() async throws {
+  @Test func `a body that arrives in many small pieces is complete`() async throws {
     let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nX-T: 1\r\n\r\n"
     let steps = Array(text.utf8).map { ScriptStep.send([$0]) }
     let server = try ScriptedServer([[.receiveHead] + steps + [.receiveToEnd]])
@@ -204,7 +204,7 @@ import Testing
 
   // MARK: Exchanges
 
-  @Test func `redirects without end are an error`() async throws {
+  @Test func `an endless chain of redirects is an error`() async throws {
     let server = try LoopbackServer { request in
       ServerResponse(status: 302, headers: [HeaderLine("Location", request.target + "x")])
     }
@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  @Test func `a tag makes a request conditional`() async throws {
+  @Test func `a request with the ETag of a response gets a 304 without a body`() async throws {
     let server = try LoopbackServer { request in
       request.value(of: "if-none-match") == "\"v1\""
         ? ServerResponse(status: 304, headers: [HeaderLine("ETag", "\"v1\"")])
@@ -231,7 +231,7 @@ import Testing
     }
   }
 
-  @Test func `many calls at once have their own responses`() async throws {
+  @Test func `each of many simultaneous calls gets its own response`() async throws {
     let server = try LoopbackServer { request in .text(request.target) }
     defer { server.stop() }
     try await withClient(Self.wire) { client in
@@ -246,7 +246,7 @@ import Testing
     #expect(server.requestCount == 500)
   }
 
-  @Test func `a call that is cancelled before the head ends`() async throws {
+  @Test func `a call ends if it is cancelled before the head arrives`() async throws {
     let isWaiting = Signal()
     let server = try ScriptedServer(.receiveHead, .signal(isWaiting), .receiveToEnd)
     defer { server.stop() }
@@ -259,7 +259,7 @@ import Testing
     }
   }
 
-  @Test func `a call that is cancelled in the body ends`() async throws {
+  @Test func `a call ends if it is cancelled while the body arrives`() async throws {
     let isReading = Signal()
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .receiveToEnd)

@@ -20,7 +20,9 @@ import Testing
     }
   }
 
-  @Test func `an error status is a result, or an error if the client does not accept every status`() async throws {
+  @Test func `an error status is a normal result, or an error if the client does not accept every status`()
+    async throws
+  {
     let server = try LoopbackServer { _ in .text("no such thing", status: 404) }
     defer { server.stop() }
     try await withClient { client in
@@ -47,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `a client of someone else's engine uses its stages and leaves it running`() async throws {
+  @Test func `a client for an existing engine uses the engine's stages, and does not stop the engine`() async throws {
     let server = try LoopbackServer { _ in .text("ok") }
     defer { server.stop() }
     var configuration = Configuration()
@@ -61,7 +63,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a connection that is refused is the engine's error`() async throws {
+  @Test func `if the connection is refused, the call throws the engine's error`() async throws {
     try await withClient { client in
       let error = await failure { () throws(TransactionError) in _ = try await client.data(from: "http://127.0.0.1:1/")
       }

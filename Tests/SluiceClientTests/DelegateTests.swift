@@ -8,7 +8,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Decides as the test says, and records what it was asked.
+/// Returns the decisions that the test gives it, and records each request for a decision.
 private final class Decider: TransactionDelegate {
   typealias Redirecting = @Sendable (Redirect) async throws -> RedirectDecision
   typealias Challenging = @Sendable (ChallengeOffer) async throws -> ChallengeDecision
@@ -40,13 +40,13 @@ private final class Decider: TransactionDelegate {
   func transactionDidComplete(_ result: TransactionResult) { note("end") }
 }
 
-/// The delegate of a call, in addition to the client's.
+/// A delegate for one call, in addition to the client's delegate.
 @Suite struct DelegateTests {
   private struct Refusal: Error, CustomStringConvertible {
     let description = "not this one"
   }
 
-  /// `/old` leads to `/new`, and `/secret` wants a user.
+  /// `/old` redirects to `/new`, and `/secret` requires credentials.
   private static func server() throws -> LoopbackServer {
     try LoopbackServer { request in
       switch request.target {
@@ -58,7 +58,9 @@ private final class Decider: TransactionDelegate {
     }
   }
 
-  @Test func `the delegate of the call is asked first, then the client's if the first does not decide`() async throws {
+  @Test func `the call's delegate is asked first, and the client's delegate only if the first does not decide`()
+    async throws
+  {
     let server = try Self.server()
     defer { server.stop() }
     let log = Watched<[String]>([])
@@ -83,7 +85,7 @@ private final class Decider: TransactionDelegate {
     }
   }
 
-  @Test func `a delegate that throws fails the call, and nothing more is sent`() async throws {
+  @Test func `if a delegate throws, the call fails and no other request is sent`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let log = Watched<[String]>([])
@@ -101,7 +103,7 @@ private final class Decider: TransactionDelegate {
     #expect(log.value == ["call redirect", "call end", "call challenge", "call end"])
   }
 
-  @Test func `a delegate that does not decide is bounded by the timeout of the request`() async throws {
+  @Test func `the timeout of the request ends a call whose delegate does not decide`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let log = Watched<[String]>([])
@@ -130,7 +132,7 @@ private final class Decider: TransactionDelegate {
     #expect(log.value == ["call redirect", "call end"])
   }
 
-  @Test func `a call that is cancelled while its delegate decides ends, and sends nothing more`() async throws {
+  @Test func `a call that is cancelled while its delegate decides ends without another request`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let log = Watched<[String]>([])
@@ -152,7 +154,7 @@ private final class Decider: TransactionDelegate {
     #expect(log.value == ["call challenge", "call end"])
   }
 
-  @Test func `a delegate is retained until its call has ended, and no longer`() async throws {
+  @Test func `a delegate is retained exactly until its call has ended`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let log = Watched<[String]>([])
@@ -197,9 +199,9 @@ private final class Decider: TransactionDelegate {
     }
   }
 
-  // MARK: What it is told
+  // MARK: What a delegate is told
 
-  /// Records what it is told.
+  /// Records each call of its methods.
   private final class Follower: TransactionDelegate {
     struct Told: Sendable {
       var sent: [TransferProgress] = []
@@ -255,7 +257,7 @@ private final class Decider: TransactionDelegate {
     }
   }
 
-  @Test func `the metrics of every hop are reported: redirect, challenge, and the last one`() async throws {
+  @Test func `the metrics of every hop are reported: the redirect, the challenge and the last hop`() async throws {
     let server = try LoopbackServer { request in
       switch request.target {
       case "/old": ServerResponse(status: 302, headers: [HeaderLine("Location", "/secret")])
@@ -291,7 +293,7 @@ private final class Decider: TransactionDelegate {
     #expect(hop.timings.tlsHandshake > .zero)
   }
 
-  @Test func `a hop that fails is reported too: without a server, in the middle, and cancelled`() async throws {
+  @Test func `a hop that fails to connect, breaks off or is cancelled is reported too`() async throws {
     let hasBegun = Signal()
     let server = try ScriptedServer([
       [.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .close],
@@ -316,7 +318,7 @@ private final class Decider: TransactionDelegate {
     #expect(follower.told.value.results.count == 3)
   }
 
-  @Test func `an attempt that took too long is reported as such`() async throws {
+  @Test func `an attempt that ends at its time limit is reported with the error timeout`() async throws {
     let server = try ScriptedServer(.receiveHead, .receiveToEnd)
     defer { server.stop() }
     let follower = Follower()

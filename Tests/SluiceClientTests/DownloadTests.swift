@@ -9,7 +9,7 @@ import Testing
 @testable import SluiceClient
 import SluiceEngine
 
-/// The failure of a download; nil if it does not fail.
+/// Returns the failure of a download, or nil if the download succeeds.
 func downloadFailure(_ body: () async throws(DownloadFailure) -> Void) async -> DownloadFailure? {
   do throws(DownloadFailure) { try await body() } catch { return error }
   return nil
@@ -22,7 +22,7 @@ struct DownloadFolder {
 
   init() throws { folder = try TemporaryDirectory() }
 
-  /// The names in the folder, hidden ones included.
+  /// The names of the files in the folder, including hidden files.
   var names: [String] { FolderListing.names(in: folder.path) }
 
   func content(_ name: String = "file") -> [UInt8]? {
@@ -36,7 +36,7 @@ struct DownloadFolder {
 }
 
 @Suite struct DownloadTests {
-  @Test(arguments: [0, 1, 5_000_000]) func `a download is the whole body in one file`(count: Int) async throws {
+  @Test(arguments: [0, 1, 5_000_000]) func `a download writes the whole body to one file`(count: Int) async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(body: .generated(pattern, byteCount: UInt64(count), chunked: count == 1))
     }
@@ -51,7 +51,7 @@ struct DownloadFolder {
     }
   }
 
-  @Test func `the file is hidden and private until it is whole`() async throws {
+  @Test func `the file is hidden and private until it is complete`() async throws {
     let rest = Signal()
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"), .wait(rest), .send("cd"))
@@ -70,7 +70,7 @@ struct DownloadFolder {
     }
   }
 
-  @Test func `a link at the target is replaced, and its file stays as it was`() async throws {
+  @Test func `a symbolic link at the target is replaced, and the file behind the link does not change`() async throws {
     let server = try LoopbackServer { _ in .text("new") }
     defer { server.stop() }
     let place = try DownloadFolder()
@@ -83,7 +83,8 @@ struct DownloadFolder {
     }
   }
 
-  @Test(arguments: [404, 500, 301, 206]) func `another status leaves the target as it is`(status: Int) async throws {
+  @Test(arguments: [404, 500, 301, 206])
+  func `a response with an error status does not change the target`(status: Int) async throws {
     let server = try LoopbackServer { _ in .text("error page", status: status) }
     defer { server.stop() }
     let place = try DownloadFolder()
@@ -100,7 +101,7 @@ struct DownloadFolder {
     }
   }
 
-  @Test func `a body that is cut off leaves nothing behind if it cannot be resumed`() async throws {
+  @Test func `a download that breaks off and cannot be resumed leaves no file behind`() async throws {
     let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"), .close)
     defer { server.stop() }
     let place = try DownloadFolder()
@@ -113,7 +114,7 @@ struct DownloadFolder {
     }
   }
 
-  @Test(arguments: [false, true]) func `a cancelled download leaves nothing behind`(byHandle: Bool) async throws {
+  @Test(arguments: [false, true]) func `a cancelled download leaves no file behind`(byHandle: Bool) async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"), .receiveToEnd)
     defer { server.stop() }
@@ -129,7 +130,7 @@ struct DownloadFolder {
       try await server.waitForConnections(1)
       if byHandle { handle.cancel() } else { task.cancel() }
       #expect(await task.value?.error.code == .cancelled && place.names == [])
-      // Once more, with a handle that was cancelled before the call.
+      // The same with a handle that was cancelled before the call.
       let again = await downloadFailure { () throws(DownloadFailure) in
         if byHandle { _ = try await client.download(from: url, to: place.target, cancellation: handle) }
       }
@@ -138,7 +139,7 @@ struct DownloadFolder {
     }
   }
 
-  @Test func `a full disk has an error of its own`() throws {
+  @Test func `a full disk is reported with its own error code`() throws {
     guard let full = FileDescriptor(opening: "/dev/full", O_WRONLY),
       let folder = FileDescriptor(opening: "/tmp", O_RDONLY)
     else { throw TestKitError("cannot open /dev/full or /tmp") }
@@ -164,7 +165,7 @@ struct DownloadFolder {
         _ = try await client.download(from: url, to: place.target)
       }
       #expect(failure?.error.code == .diskFull)
-      // The first write might have failed.
+      // If the first write already failed, there is no partial file.
       #expect(place.names.count == (failure?.resumeData == nil ? 0 : 1))
       #expect(place.content() == nil)
       await client.shutdown()
@@ -172,7 +173,7 @@ struct DownloadFolder {
     }
   }
 
-  @Test func `an impossible path is an error before the request, and a folder at the target is one after it`()
+  @Test func `an impossible path fails before the request, and a folder at the target fails after it`()
     async throws
   {
     let server = try LoopbackServer { _ in .text("x") }
@@ -195,7 +196,7 @@ struct DownloadFolder {
     }
   }
 
-  @Test func `many downloads into one target leave one of them whole`() async throws {
+  @Test func `many downloads to the same target leave one complete file`() async throws {
     let server = try LoopbackServer { request in
       ServerResponse(body: .bytes([UInt8](repeating: UInt8(request.target.utf8.last ?? 0), count: 100_000)))
     }
@@ -214,7 +215,7 @@ struct DownloadFolder {
     }
   }
 
-  @Test func `without a target the file is in the folder for temporary files`() async throws {
+  @Test func `without a target, the file is written to the folder for temporary files`() async throws {
     let server = try LoopbackServer { _ in .text("x") }
     defer { server.stop() }
     try await withClient { client in

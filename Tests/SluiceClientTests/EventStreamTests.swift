@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceClient
 
-/// The interpretation of event streams (WHATWG HTML §9.2.6); the examples are those of that section.
+/// The interpretation of event streams. The examples are from WHATWG HTML §9.2.6.
 @Suite struct EventStreamTests {
   private static func events(_ text: String, maximumBytes: Int = 1000) throws -> [ServerSentEvent] {
     var splitter = LineSplitter(maximumBytes: maximumBytes)
@@ -16,7 +16,7 @@ import Testing
     return events
   }
 
-  @Test func `the lines of data are joined`() throws {
+  @Test func `the data lines of an event are joined`() throws {
     #expect(try Self.events("data: YHOO\ndata: +2\ndata: 10\n\n").map(\.data) == ["YHOO\n+2\n10"])
   }
 
@@ -27,11 +27,11 @@ import Testing
     #expect(events.map(\.lastEventID) == ["1", ""])
   }
 
-  @Test func `an event without data is dropped, an empty line of data is kept`() throws {
+  @Test func `an event without a data line is dropped, and an event with an empty data line is kept`() throws {
     #expect(try Self.events("data\n\ndata\ndata\n\ndata:").map(\.data) == ["\n"])
   }
 
-  @Test func `one space after the colon is left out`() throws {
+  @Test func `one space after the colon is not part of the value`() throws {
     #expect(try Self.events("data:test\n\ndata: test\n\ndata:  test\n\n").map(\.data) == ["test", "test", " test"])
   }
 
@@ -47,7 +47,7 @@ import Testing
     #expect(events.map(\.lastEventID) == ["a", "a", "a"])
   }
 
-  @Test func `a byte order mark is left out only at the beginning`() throws {
+  @Test func `a byte order mark is skipped only at the beginning of the stream`() throws {
     #expect(try Self.events("\u{FEFF}data: 1\n\n\u{FEFF}data: 2\n\n").map(\.data) == ["1"])
   }
 
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `events arrive one by one, and an unfinished one is left out`() async throws {
+  @Test func `events arrive one by one, and an unfinished event is not delivered`() async throws {
     let more = Signal()
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n"), .wait(more),

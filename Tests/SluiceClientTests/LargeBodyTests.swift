@@ -8,10 +8,10 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Bodies that are far larger than the memory that a client may use. The server runs in the process of the tests, and
+/// Bodies that are much larger than the memory that a client may use. The server runs in the process of the tests, and
 /// the client in its own process, so that only the client's memory is measured.
 ///
-/// Scale: 64 MiB; `SLUICE_SOAK=1` takes 1 GiB.
+/// The bodies have 64 MiB, or 1 GiB with `SLUICE_SOAK=1`.
 @Suite struct LargeBodyTests {
   enum Call: String, CaseIterable, Codable, Sendable {
     case download, bytes, fileUpload, sequenceUpload
@@ -20,7 +20,7 @@ import Testing
   private static let byteCount = getenv("SLUICE_SOAK") != nil ? 1 << 30 : 64 << 20
   private static let maximumGrowthBytes = 32 << 20
 
-  @Test(arguments: Call.allCases) func `a large body passes in constant memory`(call: Call) async throws {
+  @Test(arguments: Call.allCases) func `a large body needs only constant memory`(call: Call) async throws {
     let server = try Self.server()
     defer { server.stop() }
     await #expect(processExitsWith: .success) { [base = server.baseURL as String, call = call as Call] in
@@ -36,7 +36,9 @@ import Testing
     }
   }
 
-  @Test func `a reader that stops holds the server back, and the rest comes when it continues`() async throws {
+  @Test func `while a reader stops, the server must wait, and the rest of the body arrives when the reader continues`()
+    async throws
+  {
     // One signal for each mebibyte that the server has sent.
     let steps = (0..<(Self.byteCount >> 20)).map { _ in Signal() }
     let script: [ScriptStep] = steps.flatMap { [.sendPattern(pattern, byteCount: 1 << 20), .signal($0)] }
@@ -54,7 +56,7 @@ import Testing
         let (bytes, _) = try await client.bytes(from: HTTPURL(base + "/"))
         var iterator = bytes.chunks.makeAsyncIterator()
         var count = try await iterator.next()?.count ?? 0
-        // Each answer takes the loop through a turn in which it would read everything that has arrived.
+        // For each answer, the loop makes a turn. In this turn it could also read the large body.
         var last: [UInt8] = []
         var turns = 0
         while turns < 50 {
@@ -62,7 +64,7 @@ import Testing
           turns = now == last ? turns + 1 : 0
           last = now
         }
-        // The buffers of the kernel take some megabytes, and the client's buffer one.
+        // The kernel's buffers hold some megabytes, and the client's buffer holds one.
         let sent = (Int(String(decoding: last, as: UTF8.self)) ?? 0) - 1000
         #expect(sent < 32, "the server has sent \(sent) MiB to a reader that does not read")
         try memory.expect(atMost: LargeBodyTests.maximumGrowthBytes)
@@ -74,7 +76,7 @@ import Testing
 
   // MARK: The server
 
-  /// Sends as many bytes as the path says, and takes bodies of any size.
+  /// A server that sends as many bytes as the path says, and accepts bodies of any size.
   private static func server() throws -> ScriptedServer {
     try ScriptedServer { head, _ in
       let path = head.startLine.split(separator: " ").dropFirst().first ?? "/"
@@ -130,7 +132,7 @@ import Testing
   }
 }
 
-/// How far the memory of this process grows, at its peak.
+/// Measures the growth of this process's peak memory.
 private struct MemoryGrowth {
   private let before: Int
 
@@ -161,7 +163,7 @@ private struct PatternCheck {
   func expect(_ expected: Int) { #expect(count == expected && isRight) }
 }
 
-/// Pieces of 64 KiB that are made when they are wanted.
+/// Pieces of 64 KiB that are made only when the client asks for them.
 private struct PatternPieces: AsyncSequence, Sendable {
   let byteCount: Int
 

@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `a line that is too long fails, and ends the transfer`() async throws {
+  @Test func `a line that is too long throws an error and ends the transfer`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n1234567890"), .receiveToEnd)
     defer { server.stop() }

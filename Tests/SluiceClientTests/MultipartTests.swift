@@ -78,7 +78,7 @@ import Testing
     #expect(body == Array("--\(boundary)--\r\n".utf8))
   }
 
-  @Test func `a file that is missing is refused, and one that shrinks fails the request`() async throws {
+  @Test func `a missing file is refused, and a file that shrinks fails the request`() async throws {
     let folder = try TemporaryDirectory()
     let path = try folder.write(pattern.bytes(from: 0, count: 1000), to: "f")
     var form = MultipartForm()

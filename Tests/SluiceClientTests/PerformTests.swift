@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Requests whose bodies live as long as a closure.
+/// Requests whose bodies can be used only while a closure runs.
 @Suite struct PerformTests {
   private struct Failure: Error, Equatable {}
 
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `the closure gets the response, and its result is that of the call`() async throws {
+  @Test func `the closure gets the response, and the call returns the closure's result`() async throws {
     let server = try LoopbackServer { _ in .text("a\nb\n", status: 201) }
     defer { server.stop() }
     try await withClient { client in
@@ -73,8 +73,9 @@ import Testing
   }
 
   @Test(arguments: [HTTPVersion.http11, .http2])
-  func `interleaved echo: each piece is sent when the one before it has come back`(_ version: HTTPVersion) async throws
-  {
+  func `interleaved echo: each piece is sent after the previous piece has come back`(
+    _ version: HTTPVersion
+  ) async throws {
     let words = ["one", "two", "three"]
     let echoes = words.flatMap { [Self.receive($0, version), .send(Self.piece($0, version))] }
     let server = try ScriptedServer([
@@ -132,7 +133,7 @@ import Testing
   }
 
   @Test(arguments: [HTTPVersion.http11, .http2])
-  func `trailers that are known only at the end are sent, and those of the response can be read`(
+  func `trailers that are known only at the end are sent, and the response's trailers can be read`(
     _ version: HTTPVersion
   ) async throws {
     let isHTTP2 = version == .http2
@@ -229,7 +230,7 @@ import Testing
     }
   }
 
-  @Test func `a server that answers without the body ends the call`() async throws {
+  @Test func `a call ends if the server answers before it has received the whole body`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno"), .receiveToEnd)
     defer { server.stop() }
@@ -248,7 +249,7 @@ import Testing
     }
   }
 
-  @Test func `tasks that write at the same time all end with the call`() async throws {
+  @Test func `all tasks that write at the same time end when the call ends`() async throws {
     let hasBegun = Signal()
     let server = try ScriptedServer([[.receiveHead, .signal(hasBegun), .wait(Signal())]])
     let url = try server.url()
@@ -273,7 +274,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `a write ends when the response is whole, although the closure goes on`() async throws {
+  @Test func `a write ends when the response is complete, even if the closure still runs`() async throws {
     let hasEnded = Signal()
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno"), .receiveToEnd)
@@ -293,7 +294,7 @@ import Testing
     }
   }
 
-  @Test func `a body of another length than it announced fails`() async throws {
+  @Test func `a body whose length differs from the announced length fails the call`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let url = try server.url()
@@ -323,7 +324,7 @@ import Testing
     }
   }
 
-  @Test func `a cancelled task ends both closures`() async throws {
+  @Test func `if the task is cancelled, both closures end`() async throws {
     let (hasBegun, isWriting) = (Signal(), Signal())
     let hasEnded = Watched(false)
     let server = try ScriptedServer(.receiveHead, .send(Self.answer(.http11)), .signal(hasBegun), .receiveToEnd)
@@ -343,7 +344,7 @@ import Testing
         }
       }
       try await hasBegun.wait(for: "the response")
-      // The server might have answered before the loop asks for the body; a call that ends then has no writer.
+      // The server can answer before the loop asks for the body. If the call ended then, no writer would have started.
       try await isWriting.wait(for: "the body")
       call.cancel()
       await #expect { try await call.value } throws: { ($0 as? TransactionError)?.code == .cancelled }
@@ -351,7 +352,7 @@ import Testing
     }
   }
 
-  @Test func `a body that fails while the server does not read ends the call`() async throws {
+  @Test func `a call ends if its body fails while the server does not read`() async throws {
     struct Failure: Error {}
     let (isReceived, isEnded) = (Signal(), Signal())
     let server = try ScriptedServer(.receiveHead, .signal(isReceived), .wait(isEnded))
@@ -365,7 +366,7 @@ import Testing
         try await client.perform(
           request,
           body: { writer in
-            // More than the socket takes, so that the transport does not ask for more.
+            // This is more than the socket accepts, so the transport does not ask for another piece.
             let writing = Task { try await writer.write([UInt8](repeating: 65, count: 32 << 20)) }
             try await isReceived.wait(for: "the head")
             _ = writing

@@ -12,14 +12,14 @@ import Testing
 @Suite struct ReleaseTests {
   enum Call: CaseIterable { case data, bytes, download, upload }
 
-  /// Says when it is released.
+  /// Sets a signal when it is released.
   private final class Witness: Sendable {
     let isGone = Signal()
 
     deinit { isGone.set() }
   }
 
-  @Test(arguments: Call.allCases) func `after a call its engine is released, also while its handle is kept`(
+  @Test(arguments: Call.allCases) func `after a call its engine is released, even if its handle is kept`(
     call: Call
   ) async throws {
     let server = try LoopbackServer { _ in .text("ok") }
@@ -30,7 +30,7 @@ import Testing
     withExtendedLifetime(handle) {}
   }
 
-  @Test func `a sequence that holds the handle of its upload is released`() async throws {
+  @Test func `a sequence that retains the handle of its own upload is released`() async throws {
     let server = try LoopbackServer { _ in .text("ok") }
     defer { server.stop() }
     try await withClient { client in
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// Makes a call with an engine of its own, one of whose stages holds a witness.
+  /// Makes a call with its own engine. A stage of this engine retains a witness.
   private static func make(_ call: Call, _ server: LoopbackServer, _ handle: Cancellation) async throws -> Signal {
     let witness = Witness()
     let place = try DownloadFolder()

@@ -8,7 +8,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Options that apply to one request instead of the settings.
+/// Options of one request, which replace the settings of the client for this request.
 @Suite struct RequestOptionsTests {
   private static func request(
     _ url: HTTPURL, method: String = "GET", _ change: (inout RequestOptions) -> Void
@@ -45,7 +45,7 @@ import Testing
 
   // MARK: Limits
 
-  @Test func `the limit of an attempt can be shorter and longer than that of the settings`() async throws {
+  @Test func `the time limit of an attempt can be shorter or longer than the limit in the settings`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `the time in which the caller does not read is no idle time`() async throws {
+  @Test func `the time in which the caller does not read does not count as idle time`() async throws {
     let stalled = try ScriptedServer(.receiveHead, .receiveToEnd)
     defer { stalled.stop() }
     let server = try LoopbackServer { _ in
@@ -107,7 +107,7 @@ import Testing
     try await withClient({ $0.maximumAttempts = 1 }) { client in
       let slow = Self.request(try server.url()) { $0.idleTimeout = .milliseconds(100) }
       let (bytes, _) = try await client.bytes(for: slow)
-      // The timeout of this other request is three times as long as that of the slow one.
+      // The idle timeout of the probe is three times as long as the idle timeout of the slow request.
       let probe = Self.request(try stalled.url()) { $0.idleTimeout = .milliseconds(300) }
       #expect(await Self.error(client, probe)?.code == .timeout)
       let count = try await bytes.chunks.reduce(into: 0) { $0 += $1.count }
@@ -116,7 +116,9 @@ import Testing
   }
 
   @Test(arguments: [100, 300])
-  func `the limit of the response can be lower and higher than that of the settings`(_ limit: Int) async throws {
+  func `the size limit of the response can be lower or higher than the limit in the settings`(
+    _ limit: Int
+  ) async throws {
     let server = try LoopbackServer { _ in .text(String(repeating: "x", count: 200)) }
     defer { server.stop() }
     try await withClient({ $0.transport.maximumResponseBytes = limit == 100 ? 300 : 100 }) { client in
@@ -147,7 +149,8 @@ import Testing
     #expect(server.requests.map { $0.value(of: "accept-encoding") != nil } == [false, true])
   }
 
-  @Test(arguments: [0, 1, 2]) func `redirects are followed as often as the request says`(_ maximum: Int) async throws {
+  @Test(arguments: [0, 1, 2])
+  func `a request's own maximum of redirects replaces the maximum in the settings`(_ maximum: Int) async throws {
     let server = try LoopbackServer { request in
       request.target == "/2"
         ? .text("ok")
@@ -164,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `a request has its own attempts and retry policy`() async throws {
+  @Test func `a request can have its own maximum of attempts and its own retry policy`() async throws {
     let server = try LoopbackServer { _ in .text("no", status: 503) }
     defer { server.stop() }
     let retry = RetryPolicy(statuses: StatusSet([503...503]), backoff: Backoff(base: .zero, maximum: .zero))
@@ -184,9 +187,9 @@ import Testing
     }
   }
 
-  // MARK: The line for a connection
+  // MARK: The queue for a connection
 
-  @Test func `requests of a higher priority get a connection first, and none waits forever`() async throws {
+  @Test func `requests of a higher priority get a connection first, but no request waits forever`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -206,7 +209,7 @@ import Testing
       try submit("low", .low)
       for index in 0..<3 { try submit("normal\(index)", .normal) }
       for index in 0..<10 { try submit("high\(index)", .high) }
-      // All requests are in line once the loop has run what was posted before, and one more turn.
+      // All requests are in the queue after the loop has run the work that was posted before, and one more turn.
       for _ in 0..<2 {
         await withCheckedContinuation { continuation in loop.post { continuation.resume() } }
       }
@@ -217,7 +220,7 @@ import Testing
     #expect(
       order == ["first"] + (0..<7).map { "high\($0)" } + ["low"] + (7..<10).map { "high\($0)" }
         + (0..<3).map { "normal\($0)" })
-    // The metrics contain the time in line.
+    // The metrics contain the time in the queue.
     #expect(metrics.value.count == 15)
     #expect(metrics.value.filter { $0.url.path != "/first" }.allSatisfy { $0.timings.queue > .zero })
   }
@@ -231,7 +234,7 @@ import Testing
   // MARK: The connection
 
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `a client certificate is for its request alone, and not for another origin`() async throws {
+  func `a client certificate is used only for its own request, and not at another origin`() async throws {
     let certificates = try await TestCertificates.shared()
     var configuration = NginxConfiguration()
     configuration.extraDirectives = """
@@ -260,7 +263,7 @@ import Testing
     }
   }
 
-  @Test func `a request can go to a Unix socket`() async throws {
+  @Test func `a request can be sent to a Unix socket`() async throws {
     let folder = try TemporaryDirectory()
     let socket = try EmbeddedServer(on: .unix(path: folder.path("s"))) { _ in .text("unix") }
     defer { socket.stop() }

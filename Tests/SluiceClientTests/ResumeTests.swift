@@ -11,7 +11,7 @@ import Testing
 @Suite struct ResumeTests {
   private static let whole = "0123456789"
 
-  /// A server whose first answer breaks off after four bytes, and which then gives these answers.
+  /// A server whose first answer breaks off after four bytes. Its next answers are the given ones.
   private static func server(_ answers: String..., tag: String = "ETag: \"v1\"") throws -> ScriptedServer {
     let first: [ScriptStep] = [
       .receiveHead, .send("HTTP/1.1 200 OK\r\n\(tag)\r\nContent-Length: 10\r\n\r\n0123"), .close,
@@ -41,7 +41,7 @@ import Testing
     return try #require(failure?.resumeData)
   }
 
-  /// Breaks a download off, resumes it, and returns how that went.
+  /// Breaks a download off, resumes it, and passes the failure of the resumed download to the body.
   private static func resume(
     _ server: ScriptedServer, _ body: (Client, DownloadFolder, DownloadFailure?) throws -> Void
   ) async throws {
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `a date that is old enough is a validator`() async throws {
+  @Test func `a Last-Modified date that is old enough is used as the validator`() async throws {
     let dates = "Date: Sun, 06 Nov 1994 08:50:37 GMT\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT"
     let server = try Self.server(Self.part(tag: ""), tag: dates)
     try await Self.resume(server) { _, place, failure in
@@ -97,7 +97,9 @@ import Testing
     }
   }
 
-  @Test func `a changed file that is shorter than the part leaves nothing of the part`() async throws {
+  @Test func `if the changed file is shorter than the partial file, no byte of the partial file remains`()
+    async throws
+  {
     try await Self.resume(Self.server(Self.full("x"))) { _, place, failure in
       #expect(failure == nil && place.content() == Array("x".utf8))
     }
@@ -117,14 +119,14 @@ import Testing
     }
   }
 
-  @Test func `a part of another version is not appended`() async throws {
+  @Test func `a part with another ETag is not appended`() async throws {
     let server = try Self.server(Self.part(tag: "ETag: \"v2\"\r\n"), Self.full())
     try await Self.resume(server) { _, place, failure in
       #expect(failure == nil && place.content() == Array(Self.whole.utf8) && server.connectionCount == 3)
     }
   }
 
-  @Test func `a coded part is not appended`() async throws {
+  @Test func `a part with a Content-Encoding is not appended`() async throws {
     let server = try Self.server(Self.part(more: "Content-Encoding: x-none\r\n"), Self.full())
     try await Self.resume(server) { _, place, failure in
       #expect(place.content() == Array(Self.whole.utf8) || (failure != nil && place.content() == nil))
@@ -145,13 +147,13 @@ import Testing
     }
   }
 
-  @Test func `more bytes than the Content-Range says are refused, and nothing is kept`() async throws {
+  @Test func `a part with more bytes than its Content-Range says is refused, and no file is kept`() async throws {
     try await Self.resume(Self.server(Self.part("bytes 4-9/10", "456789extra"))) { _, place, failure in
       #expect(failure?.error.code == .invalidResponse && failure?.resumeData == nil && place.names == [])
     }
   }
 
-  @Test func `a resumed part that breaks off can be resumed from there`() async throws {
+  @Test func `a resumed download that breaks off again can be resumed from its new end`() async throws {
     let cut = Self.part().dropLast(4)
     try await Self.resume(Self.server(String(cut))) { _, place, failure in
       #expect(failure?.error.code == .connectionLost && failure?.resumeData?.offset == 6 && place.content() == nil)
@@ -170,7 +172,7 @@ import Testing
     "Date: Sun, 06 Nov 1994 08:49:40 GMT\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT",
     "ETag: \"v1\"\r\nAccept-Ranges: none",
   ])
-  func `without a strong validator nothing is kept`(_ tag: String) async throws {
+  func `without a strong validator, no partial file is kept`(_ tag: String) async throws {
     let server = try Self.server(tag: tag)
     defer { server.stop() }
     let place = try DownloadFolder()
@@ -202,7 +204,7 @@ import Testing
   }
 
   @Test(arguments: ["link", "short", "open", "linked twice"])
-  func `a partial file that is not the one that was left behind is refused`(_ change: String) async throws {
+  func `a partial file that was replaced or changed after the failure is refused`(_ change: String) async throws {
     let server = try Self.server(Self.part())
     defer { server.stop() }
     let place = try DownloadFolder()

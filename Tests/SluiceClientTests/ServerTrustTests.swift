@@ -8,11 +8,11 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// A delegate that decides about the certificates of servers, with nginx.
+/// Delegates that decide whether to trust a server's certificate; the server is nginx.
 @Suite(.enabled(if: NginxServer.isAvailable)) struct ServerTrustTests {
   private typealias Decide = @Sendable (ServerTrust) async throws -> ServerTrustDecision
 
-  /// Decides as the test says, and records what it was asked.
+  /// Returns the decision that the test gives it, and records each request for a decision.
   private struct Judge: ServerTrustDelegate {
     let asked = Watched<[ServerTrust]>([])
     var decisionTimeout: Duration? = .seconds(240)
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a server that nobody vouches for is trusted by calls whose delegate accepted it, and by no others`()
+  @Test func `a server with a self-signed certificate is trusted only by calls whose delegate accepted it`()
     async throws
   {
     try await withServer(.selfSigned) { client, url in
@@ -62,13 +62,13 @@ import Testing
       #expect(trust.certificates == [try await output("x509 -outform DER -in \(identity.certificate)")])
       #expect(trust.keyHash == (try await output("x509 -pubkey -noout -in \(identity.certificate)", hashingKey: true)))
 
-      // A connection is open, but calls whose delegate did not accept the server do not get it.
+      // A connection is open, but a call whose delegate did not accept the server cannot use it.
       let other = await get(client, url)
       #expect(other?.code == .tls && other?.message.contains("self-signed certificate") == true)
     }
   }
 
-  /// What the `openssl` command writes.
+  /// Returns the output of the `openssl` command.
   private func output(_ arguments: String, hashingKey: Bool = false) async throws -> [UInt8] {
     let tail = hashingKey ? " | openssl pkey -pubin -outform DER | openssl dgst -sha256 -binary" : ""
     let result = try await Command.check("/bin/sh", ["-c", "openssl \(arguments)\(tail)"])
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func `a delegate can accept a server with any fault`() async throws {
+  @Test func `a delegate can accept a server certificate with any flaw`() async throws {
     for flaw in TestCertificates.Flaw.allCases {
       try await withServer(flaw) { client, url in
         #expect(await get(client, url, Judge(.accept)) == nil)
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `a refusal also holds if certificates are not verified`() async throws {
+  @Test func `a delegate can refuse a server even if certificates are not verified`() async throws {
     try await withServer(.selfSigned, { $0.transport.tls.verify = false }) { client, url in
       #expect(await get(client, url) == nil)
       #expect(await get(client, url, Judge(.refuse))?.code == .tls)
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `a delegate that throws, or does not decide in time, refuses`() async throws {
+  @Test func `a call fails if its delegate throws or does not decide in time`() async throws {
     struct Refusal: Error, CustomStringConvertible { let description = "not this one" }
     try await withServer { client, url in
       let thrown = await get(client, url, Judge { _ in throw Refusal() })
@@ -143,7 +143,9 @@ import Testing
     }
   }
 
-  @Test func `a call that is cancelled while its delegate decides leaves the decision to the next`() async throws {
+  @Test func `after a call is cancelled while its delegate decides, the delegate of the next call decides`()
+    async throws
+  {
     try await withServer(.selfSigned) { client, url in
       let isAsked = Signal()
       let first = Judge { _ in
@@ -162,7 +164,7 @@ import Testing
     }
   }
 
-  @Test func `many calls at once ask only once, across all loops`() async throws {
+  @Test func `many calls at the same time, on several loops, ask the client's delegate only once`() async throws {
     let judge = Judge(.accept)
     try await withServer(.selfSigned, delegate: judge, { $0.transport.loops = 2 }) { client, url in
       #expect(await get(client, url) == nil)
@@ -175,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func `calls that wait for one connection are each refused by their own delegate`() async throws {
+  @Test func `if several calls wait for one connection, each is refused by its own delegate`() async throws {
     try await withServer(.selfSigned) { client, url in
       let isOpen = Signal()
       let first = Judge { _ in
@@ -222,7 +224,7 @@ import Testing
     #expect(nginx.accessLog == ["/json"])
   }
 
-  @Test func `each attempt asks again, and an attempt that has ended does not go on asking`() async throws {
+  @Test func `each attempt asks the delegate again, and the question of an ended attempt is cancelled`() async throws {
     let sleeping = Judge { _ in
       try await Task.sleep(for: .seconds(3600))
       return .accept
@@ -242,7 +244,9 @@ import Testing
     #expect(sleeping.asked.value.count == 3)
   }
 
-  @Test func `the delegate of the call is asked first, then the client's if the first does not decide`() async throws {
+  @Test func `the call's delegate is asked first, and the client's delegate only if the first does not decide`()
+    async throws
+  {
     let common = Judge(.accept)
     try await withServer(.selfSigned, delegate: common) { client, url in
       #expect(await get(client, url, Judge(.refuse))?.code == .tls)
@@ -276,7 +280,9 @@ import Testing
     }
   }
 
-  @Test func `a redirect to a TLS server asks the delegate, and clear text does not`() async throws {
+  @Test func `the delegate is asked about a TLS server after a redirect, but not about a server without TLS`()
+    async throws
+  {
     try await withServer(.selfSigned) { client, url in
       let clear = try LoopbackServer { _ in
         ServerResponse(status: 302, headers: [HeaderLine("Location", url.string)])

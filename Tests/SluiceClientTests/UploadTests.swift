@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `a large body waits for 100 Continue for a shorter time than the idle timeout`() async throws {
+  @Test func `a large body waits for 100 Continue, but not as long as the idle timeout`() async throws {
     let body = [UInt8](repeating: 65, count: (1 << 20) + 1)
     let server = try ScriptedServer(
       .receiveHead, .receive(body.count), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `a piece that goes beyond the announced size fails`() async throws {
+  @Test func `a piece that exceeds the announced size fails the upload`() async throws {
     let server = try Self.echo()
     defer { server.stop() }
     try await withClient { client in
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `a sequence that is shorter than announced fails`() async throws {
+  @Test func `a sequence that is shorter than announced fails the upload`() async throws {
     let server = try Self.echo()
     defer { server.stop() }
     try await withClient { client in
@@ -146,7 +146,9 @@ import Testing
     }
   }
 
-  @Test func `an error of the sequence fails the request, which the server never takes for complete`() async throws {
+  @Test func `an error of the sequence fails the request, and the server does not receive a complete body`()
+    async throws
+  {
     struct Broken: Error {}
     let server = try Self.echo()
     defer { server.stop() }
@@ -177,7 +179,7 @@ import Testing
     }
   }
 
-  @Test func `a server that reads nothing holds the sequence back`() async throws {
+  @Test func `while the server reads nothing, the sequence is read only until the buffers are full`() async throws {
     let server = try ScriptedServer(.receiveHead, .wait(Signal()))
     defer { server.stop() }
     try await withClient { client in
@@ -189,7 +191,7 @@ import Testing
         return piece
       }
       let task = Task { try await client.upload(for: request, from: pieces) }
-      // The kernel's buffers take some megabytes, the client one.
+      // The kernel's buffers hold some megabytes, and the client's buffer holds one.
       try await produced.wait(for: "the first pieces") { $0 > 10 }
       var last = -1
       while last != produced.value {

@@ -5,7 +5,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// `--har`: the HTTP Archive of `send`.
+/// `send --har`, which writes an HTTP Archive.
 @Suite struct ArchiveTests {
   private let folder: TemporaryDirectory
   private let path: String
@@ -20,7 +20,7 @@ import Testing
     return (result, try WrittenArchive(path))
   }
 
-  @Test func `an entry has the message as it was on the wire`() async throws {
+  @Test func `an entry has the request and the response as they were on the wire`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(
         status: 201, headers: [HeaderLine("Content-Type", "application/json"), HeaderLine("X-A", "1")],
@@ -108,7 +108,7 @@ import Testing
     #expect(response["_error"]?["message"]?.string?.contains("Connection refused") == true)
   }
 
-  @Test func `a response that breaks off has what arrived, and the error`() async throws {
+  @Test func `the entry of a response that breaks off has the part that arrived, and the error`() async throws {
     let server = try ScriptedServer([
       [.receiveRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .close]
     ])
@@ -178,7 +178,7 @@ import Testing
     #expect(!archive.text.contains("s3cret"))
   }
 
-  @Test func `bytes that are not text are base64`() async throws {
+  @Test func `a body that is not text is written as base64`() async throws {
     let server = try LoopbackServer { _ in ServerResponse(body: .bytes([0xFF, 0x00])) }
     defer { server.stop() }
     let file = try folder.write([0xE9, 0x41], to: "body")
@@ -203,8 +203,8 @@ import Testing
     #expect(response?["content"]?["compression"]?.integer == Int64(text.utf8.count - body.count))
   }
 
-  /// Scale: 128 MiB; 1 GiB when SLUICE_SOAK is set.
-  @Test func `a large body is left out, and takes no memory`() async throws {
+  /// The body has 128 MiB, or 1 GiB if SLUICE_SOAK is set.
+  @Test func `a large body is left out of the archive, and is not kept in memory`() async throws {
     let count = Tool.isSoak ? 1 << 30 : 128 << 20
     let (isSent, end) = (Signal(), Signal())
     let server = try ScriptedServer(
@@ -247,7 +247,7 @@ import Testing
     withExtendedLifetime([request, response]) {}
   }
 
-  @Test func `a request that a stage answers itself has no entry`() async throws {
+  @Test func `a request that a stage answers itself has no entry in the archive`() async throws {
     let product = try await PluginCompiler.compile("answers")
     chmod(product.path, 0o755)
     let (result, archive) = try await send(
@@ -258,7 +258,9 @@ import Testing
   }
 
   @Test(arguments: [["--http2"], ["-v"], ["-c", "{curl}"]])
-  func `the headers are those of the wire with each transport, and together with -v`(_ words: [String]) async throws {
+  func `with each transport, and also with -v, the archive has the headers of the wire`(
+    _ words: [String]
+  ) async throws {
     guard NginxServer.isAvailable else { return }
     let certificates = try await TestCertificates.shared()
     let server = try await NginxServer.start(certificates: certificates)

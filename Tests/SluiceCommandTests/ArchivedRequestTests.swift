@@ -25,7 +25,7 @@ import Testing
   // MARK: Archives of other programs
 
   @Test(arguments: ["charles", "chrome", "fiddler", "firefox", "mitmproxy", "playwright", "safari"])
-  func `the requests of an archive are sent as its program has written them`(_ name: String) async throws {
+  func `the requests of another program's archive are sent as expected`(_ name: String) async throws {
     let server = try LoopbackServer { request in
       request.target == "/start"
         ? ServerResponse(status: 302, headers: [HeaderLine("Location", "/home?x=1")]) : .text("ok")
@@ -62,7 +62,7 @@ import Testing
     #expect(request.body == body)
   }
 
-  // MARK: Archives of our own
+  // MARK: Archives that --har has written
 
   @Test func `requests that --har has written can be sent again, once each`() async throws {
     let failures = Watched(1)
@@ -100,7 +100,7 @@ import Testing
     #expect(again.errorText.contains("1 entry of retries and challenges"))
   }
 
-  @Test func `hidden headers are left out with a warning, and hidden parts of a URL or a form are errors`() async throws
+  @Test func `REDACTED headers are left out with a warning, but REDACTED in a URL or a form is an error`() async throws
   {
     let server = try LoopbackServer()
     defer { server.stop() }
@@ -184,7 +184,7 @@ import Testing
       "log.entries[0].request.postData.mimeType: "
     ),
   ])
-  func `an entry that is no request has an error that names the place, and the run continues`(
+  func `an entry that is not a request gets an error that names its place, and the run continues`(
     _ entry: String, _ message: String
   ) async throws {
     let server = try LoopbackServer()
@@ -204,7 +204,9 @@ import Testing
     (#"{"log": {"entries": [{"a": "\u12"#, "line 1"),
     (String(repeating: "[", count: 100_000), "nested deeper than 2048 levels"),
   ])
-  func `a file that is no archive ends with status 2 and the place`(_ text: String, _ message: String) async throws {
+  func `if the file is not an archive, run names the place of the mistake and ends with status 2`(
+    _ text: String, _ message: String
+  ) async throws {
     let result = try await run(text)
     #expect(result.status == 2 && result.outputText.isEmpty)
     #expect(result.errorText.contains("in.har: ") && result.errorText.contains(message), "\(result.errorText)")
@@ -252,7 +254,7 @@ import Testing
     #expect(try FileTree.readText(output).split(separator: "\n").count == 3)
   }
 
-  @Test func `a redirect is sent as it is recorded if the run follows none`() async throws {
+  @Test func `the recorded hops of a redirect are all sent, even if the run follows no redirects`() async throws {
     let server = try LoopbackServer { request in
       request.target == "/a" ? ServerResponse(status: 302, headers: [HeaderLine("Location", "/b")]) : .text("ok")
     }
@@ -268,7 +270,7 @@ import Testing
     #expect(server.requests.map(\.target) == ["/a", "/b", "/a", "/b"])
   }
 
-  @Test func `--input and an output to the archive are refused`() async throws {
+  @Test func `--from-har refuses --input, and an output that would overwrite the archive`() async throws {
     let path = try folder.write(Self.archive(), to: "in.har")
     for words in [["--input", "-"], ["-o", path], ["--har", path], ["-o", path, "--resume"]] {
       let result = try await Tool.run(arguments: ["run", "--from-har", path] + words)

@@ -21,22 +21,22 @@ import Testing
     #expect(try ArgumentParser.parse(words[...], for: Self.command)["output"] == "f")
   }
 
-  @Test func `letters without a value are combined, and options can follow operands`() throws {
+  @Test func `option letters without a value can be combined, and options can follow operands`() throws {
     let parsed = try parse("word", "-si", "more")
     #expect(parsed.has("silent") && parsed.has("include"))
     #expect(parsed.operands == ["word", "more"])
   }
 
-  @Test func `two dashes end the options, and a single one is an operand`() throws {
+  @Test func `two dashes end the options, and a single dash is an operand`() throws {
     #expect(try parse("-", "--", "-s").operands == ["-", "-s"])
   }
 
-  @Test func `an empty value is a value`() throws {
+  @Test func `an option can have an empty value`() throws {
     #expect(try parse("--output=")["output"] == "")
   }
 
   @Test func `an option letter is one byte, whatever follows it`() throws {
-    // Together they would be one character.
+    // U+0301 combines with the letter before it: in a Swift string, both are one character.
     #expect(try parse("-o\u{301}")["output"] == "\u{301}")
   }
 
@@ -77,7 +77,7 @@ import Testing
       ([ArgumentWord("-".utf8 + [0xFC])], "send: unknown option -\\xFC"),
       (["-H", ArgumentWord(String(repeating: "a", count: 70_000))], "aaa…\" (70000 bytes)"),
     ] as [([ArgumentWord], String)])
-  func `a word that must be UTF-8 and is not is refused, and shown readably`(
+  func `a word that must be UTF-8 but is not is refused, and the message escapes its bytes`(
     _ words: [ArgumentWord], _ message: String
   ) throws {
     let error = try #require(throws: CommandError.self) { try Self.send(words) }
@@ -99,7 +99,7 @@ import Testing
     ("8", Duration.seconds(8)), ("0.5", .milliseconds(500)), ("250ms", .milliseconds(250)), ("2m", .seconds(120)),
     ("0", nil), ("0s", nil),
   ])
-  func `a timeout without a unit is seconds, and zero is none`(_ text: String, _ limit: Duration?) throws {
+  func `a timeout without a unit is in seconds, and zero means no timeout`(_ text: String, _ limit: Duration?) throws {
     let arguments = try ArgumentParser.parse(["-m", text, "http://h/"], for: SendCommand.description)
     let configuration = Mirror(reflecting: try SendConfiguration.make(arguments))
     #expect(configuration.descendant("deadline") as? Duration == limit)
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(arguments: [("--outptu", "--output"), ("--silent1", "--silent"), ("--incl", "--include")])
-  func `a suggestion is the word that was meant`(_ word: String, _ meant: String) {
+  func `for a misspelled option, the option with the nearest name is suggested`(_ word: String, _ meant: String) {
     #expect(Suggestion.nearest(to: word, among: ["--output", "--silent", "--include"]) == meant)
   }
 

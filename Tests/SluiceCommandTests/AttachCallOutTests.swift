@@ -3,13 +3,13 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What programs do while plugins send requests from inside of them.
+/// Programs under `sluice attach` whose plugins send call-outs from inside the program.
 ///
-/// Not under a sanitizer: the host library cannot be loaded into a program without its runtime.
+/// Disabled under a sanitizer: the host library then needs the sanitizer's runtime, which the programs do not have.
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachCallOutTests {
-  /// Spans are sent soon, and not at the end of the process.
+  /// With these options, the exporter sends spans at once and does not wait for the end of the process.
   private static let soon = #", "delay": "1ms", "metrics": false"#
-  /// Spans are sent only at the end of the process.
+  /// With these options, the exporter sends spans only at the end of the process.
   private static let late = #", "delay": "1h", "metrics": false"#
 
   private static func run(
@@ -22,7 +22,7 @@ import Testing
     return try await command.wait()
   }
 
-  @Test func `a program that keeps running exports its spans meanwhile`() async throws {
+  @Test func `a program exports its spans while it runs`() async throws {
     let exporting = try AttachedCollector(Self.soon)
     let program = try await ForeignProgram.compile("call_outs")
     let command = try exporting.start([program.path, exporting.fixture.url])
@@ -51,7 +51,9 @@ import Testing
     #expect(result.errorText.isEmpty)
   }
 
-  @Test func `children that are forked while libcurl waits for the collector are complete`() async throws {
+  @Test func `children that are forked while libcurl waits for the collector make and export their transfers`()
+    async throws
+  {
     let count = Watched(0)
     let exporting = try AttachedCollector(Self.soon) { request in
       let isFirst = count.update { count in
@@ -93,7 +95,7 @@ import Testing
     #expect(exporting.spans == exporting.sent())
   }
 
-  @Test func `transfers after the last export pass without the pipeline, and are counted`() async throws {
+  @Test func `transfers after the last export bypass the pipeline, and are counted`() async throws {
     let exporting = try AttachedCollector(Self.late)
     let result = try await Self.run(exporting, ["get"], "late")
     #expect(result.ending == .exited(0), "\(result.errorText)")
@@ -102,7 +104,9 @@ import Testing
     #expect(result.errorText.contains("1 transfer went without the pipeline: the process was ending"))
   }
 
-  @Test func `a program that closes every descriptor keeps the files that it opens under their numbers`() async throws {
+  @Test func `if a program closes every descriptor, the host never closes files that the program opens later`()
+    async throws
+  {
     let exporting = try AttachedCollector(Self.soon, collector: AttachedCollector.silent)
     let program = try await ForeignProgram.compile("call_outs")
     let command = try exporting.start([program.path, exporting.fixture.url])
@@ -115,7 +119,7 @@ import Testing
     #expect(result.outputText.hasSuffix("700 of 700 files are still open\n"), "\(result.outputText)")
   }
 
-  @Test func `memory functions of the program are not called on another thread`() async throws {
+  @Test func `the program's own memory functions for libcurl are not called on threads of the host`() async throws {
     let exporting = try AttachedCollector(Self.late)
     let result = try await Self.run(exporting, ["get"], "memory")
     #expect(result.ending == .exited(0), "\(result.errorText)")
@@ -124,7 +128,7 @@ import Testing
     #expect(result.errorText.contains("gives libcurl its own memory functions"), "\(result.errorText)")
   }
 
-  @Test func `threads of the host take no signals of the program`() async throws {
+  @Test func `threads of the host receive no signals of the program`() async throws {
     let exporting = try AttachedCollector(Self.soon, collector: AttachedCollector.silent)
     let program = try await ForeignProgram.compile("call_outs")
     let command = try exporting.start(["sh", "-c", "echo $$; exec \(program.path) \(exporting.fixture.url)"])
@@ -162,7 +166,7 @@ import Testing
     #expect(Set(exporting.spans) == Set(exporting.sent()))
   }
 
-  @Test func `a token is fetched inside of curl before its request`() async throws {
+  @Test func `inside curl, a token is fetched before curl's request is sent`() async throws {
     let tokens = try LoopbackServer { _ in
       .text(#"{"access_token": "t0k", "token_type": "Bearer", "expires_in": 3600}"#, type: "application/json")
     }
@@ -185,7 +189,7 @@ import Testing
       tokens.requests.allSatisfy { String(decoding: $0.body, as: UTF8.self).contains("grant_type=client_credentials") })
   }
 
-  @Test func `a token that the server refuses is replaced for the next request, if the program is to see the refusal`()
+  @Test func `after the program gets the 401 for a refused token, the next request has a new token`()
     async throws
   {
     let count = Watched(0)

@@ -3,7 +3,8 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The command curl under `sluice attach`. The host library has a runtime of its own, which a sanitizer does not know.
+/// The command curl under `sluice attach`. Disabled under a sanitizer, which does not know the host library's own
+/// runtime.
 @Suite(.enabled(if: !Sanitizer.isOn && CurlCommand.path != nil)) struct AttachCurlTests {
   private let curl = CurlCommand.path ?? ""
 
@@ -16,7 +17,7 @@ import Testing
     #expect(try await fixture.verifiedTransactions() == 1)
   }
 
-  @Test func `each redirect has a span of its own, and an unlisted origin gets no header`() async throws {
+  @Test func `each redirect has its own span, and an unlisted origin gets no header`() async throws {
     let port = Watched<UInt16>(0)
     let fixture = try AttachFixture { request in
       func redirect(_ target: String) -> ServerResponse {
@@ -41,7 +42,7 @@ import Testing
     #expect(try await fixture.verifiedTransactions() == 1)
   }
 
-  @Test func `a hundred transfers at once have a trace each`() async throws {
+  @Test func `each of a hundred simultaneous transfers has its own trace`() async throws {
     let fixture = try AttachFixture()
     let words = [curl, "-sS", "-Z", "--no-progress-meter", "--parallel-max", "20", "-o", fixture.folder.path("out-#1")]
     let requests = try await fixture.compare(words + ["\(fixture.url)/[1-100]"])
@@ -73,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a body is sent again after a redirect that keeps it`(isParallel: Bool) async throws {
+  func `a body is sent again after a redirect that keeps the method and the body`(isParallel: Bool) async throws {
     let fixture = try AttachFixture { request in
       request.path == "/old"
         ? ServerResponse(status: 307, headers: [HeaderLine("Location", "/new")]) : .text("\(request.body.count)\n")
@@ -92,7 +93,7 @@ import Testing
     #expect(requests.each("traceparent") == [own])
   }
 
-  @Test func `headers that the program removes, empties or repeats are sent that way`() async throws {
+  @Test func `headers that the program removes, empties or repeats stay removed, empty or repeated`() async throws {
     let fixture = try AttachFixture()
     let words = ["-H", "Accept:", "-H", "User-Agent:", "-H", "X-Empty;", "-H", "X-Twice: 1", "-H", "x-twice:  2"]
     let requests = try await fixture.compare([curl, "-sS"] + words + [fixture.url])
@@ -141,7 +142,7 @@ import Testing
     #expect(withPassword.each("cookie") == ["c=1", "c=1"])
   }
 
-  @Test func `a challenge is a hop of its own`() async throws {
+  @Test func `the request that answers a challenge is a separate hop of the same transaction`() async throws {
     let fixture = try AttachFixture { request in
       request.headers.first("authorization")?.hasPrefix("Digest") == true
         ? .text("let in\n")
@@ -154,19 +155,19 @@ import Testing
     #expect(try await fixture.verifiedTransactions() == 1)
   }
 
-  @Test func `transfers that fail end as they do without the command`() async throws {
+  @Test func `failed transfers end in the same way as without the command`() async throws {
     let fixture = try AttachFixture { _ in .hangUp }
     let port = try Loopback.freePort()
     for words in [
       ["\(fixture.url)/"], ["http://127.0.0.1:\(port)/"], ["-m", "30", "--max-filesize", "1", fixture.url],
     ] {
-      // Without the message, which has a time in it.
+      // `-S` is left out, because curl's message contains a time.
       _ = try await fixture.compare([curl, "-s"] + words)
     }
     #expect(try await fixture.verifiedTransactions() == 3)
   }
 
-  @Test func `HTTP/2 over TLS has the headers of each hop`() async throws {
+  @Test func `over TLS with HTTP/2, each hop has the headers of the stages`() async throws {
     let certificates = try await TestCertificates.shared()
     var settings = NginxConfiguration()
     settings.accessLogFormat = "$server_protocol $request_uri $http_x_c $http_traceparent"
@@ -198,7 +199,7 @@ import Testing
     )
   }
 
-  @Test func `no thread is started in curl`() async throws {
+  @Test func `the command starts no thread in curl`() async throws {
     let fixture = try AttachFixture()
     fixture.server.hold()
     let running = try Command(

@@ -4,9 +4,9 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Plugins that send requests of their own from inside of a program: `otlp`.
+/// The plugin `otlp`, which sends its own requests from inside a program.
 ///
-/// Not under a sanitizer: the host library cannot be loaded into a program without its runtime.
+/// Disabled under a sanitizer: the host library then needs the sanitizer's runtime, which the programs do not have.
 @Suite(.enabled(if: !Sanitizer.isOn && CurlCommand.path != nil)) struct AttachExportTests {
   private let curl = CurlCommand.path ?? ""
 
@@ -57,7 +57,7 @@ import Testing
     #expect(Set(exporting.spans) == Set(requests.traceIDs))
   }
 
-  @Test func `the service has the name of the program, and a configuration that is tried out exports nothing`()
+  @Test func `the service is named after the program, and without a transfer nothing is exported`()
     async throws
   {
     let exporting = try AttachedCollector()
@@ -70,12 +70,14 @@ import Testing
     #expect(texts.allSatisfy { $0.contains(#""stringValue":"unknown_service:curl""#) })
   }
 
-  @Test func `a collector that never answers delays the end by about a second, and changes no transfer`() async throws {
+  @Test func `a collector that never answers delays the program's end by about a second, and changes no transfer`()
+    async throws
+  {
     let exporting = try AttachedCollector(collector: AttachedCollector.silent)
     let clock = ContinuousClock()
     let start = clock.now
     let result = try await exporting.fixture.attach([curl, "-sS", "\(exporting.fixture.url)/a"])
-    // The default of the exporter is ten seconds; a machine that is busy is slow, but not that slow.
+    // The exporter's default would be ten seconds. Even a busy machine needs less than nine.
     #expect(start.duration(to: clock.now) < .seconds(9))
     #expect(result.ending == .exited(0))
     #expect(result.outputText == "answer to GET /a\n")
@@ -129,7 +131,9 @@ import Testing
     #expect(result.errorText.contains("response_too_large"), "\(result.errorText)")
   }
 
-  @Test func `a collector is reached through the proxy of the environment, with a key from there`() async throws {
+  @Test func `a collector is reached through the proxy of the environment, with an API key from the environment`()
+    async throws
+  {
     let exporting = try AttachedCollector(
       #", "metrics": false, "headers": {"api-key": {"env": "KEY"}}"#, endpoint: "http://collector.invalid:4318")
     let result = try await exporting.fixture.attach(

@@ -29,7 +29,7 @@ import Testing
 
   // MARK: The folder of the command
 
-  @Test func `without the first plan's descriptor, the plan comes from its file`() async throws {
+  @Test func `without the first plan's descriptor, the plan is read from its file`() async throws {
     let program = try await ForeignProgram.compile("reused")
     let runs = try await AttachedComparison.run(
       { [program.path, $0] }, setUp: "export SLUICE_ATTACH=-1:pass:$F")
@@ -40,7 +40,7 @@ import Testing
     "rm $F/plan-1", "rm $F/plan-1; ln -s /etc/passwd $F/plan-1", "echo sluice-plan-1 2 > $F/plan-1",
     "chmod 666 $F/plan-1", "printf 'sluice-plan-1 1\\n{}' > $F/plan-1", "printf 'sluice-plan-1 1\\n' > $F/plan-1",
   ])
-  func `without a plan, transfers go on and are counted`(_ fault: String) async throws {
+  func `without a plan, transfers bypass the pipeline and are counted`(_ fault: String) async throws {
     let program = try await ForeignProgram.compile("reused")
     let runs = try await AttachedComparison.run(
       { [program.path, $0] }, setUp: "\(fault); export SLUICE_ATTACH=-1:pass:$F")
@@ -54,7 +54,7 @@ import Testing
     "dd if=/dev/zero of=$C/page bs=1 count=8 conv=notrunc status=none", "chmod 666 $C/page", "rm -r $C",
     "rm $C/page; mkdir $C/page", "rm $C/page; mkfifo $C/page",
   ])
-  func `without the page, transfers go on`(_ fault: String) async throws {
+  func `without the shared page, transfers bypass the pipeline`(_ fault: String) async throws {
     let program = try await ForeignProgram.compile("reused")
     let folder = try TemporaryDirectory()
     let runs = try await AttachedComparison.run(
@@ -68,14 +68,14 @@ import Testing
     #expect(runs.tracedCount == 0)
   }
 
-  @Test func `the command outlives a program that cuts the page short`() async throws {
+  @Test func `the command survives a program that truncates the shared page`() async throws {
     let fixture = try AttachFixture()
     let result = try await fixture.attach(["sh", "-c", "F=${SLUICE_ATTACH#*:*:}; : >$F/page; exit 5"])
     #expect(result.ending == .exited(5))
     #expect(result.errorText.isEmpty)
   }
 
-  @Test(.enabled(if: geteuid() == 0)) func `a page of another user is not used`() async throws {
+  @Test(.enabled(if: geteuid() == 0)) func `a shared page of another user is not used`() async throws {
     let program = try await ForeignProgram.compile("reused")
     let runs = try await AttachedComparison.run({ [program.path, $0] }, setUp: "chown 65534 $F/page")
     runs.expectSame()
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: ["", "3", "x:pass:/tmp", "3:maybe:/tmp", "3:pass:tmp", "3:pass:", "99999999999:pass:/tmp", ":::"])
-  func `a variable that no command has set switches nothing on`(_ value: String) async throws {
+  func `a SLUICE_ATTACH that no command has set has no effect`(_ value: String) async throws {
     let program = try await ForeignProgram.compile("reused")
     let runs = try await AttachedComparison.run(
       { [program.path, $0] }, setUp: "export SLUICE_ATTACH='\(value)'")
@@ -92,7 +92,7 @@ import Testing
     #expect(runs.passed.isEmpty)
   }
 
-  @Test func `SLUICE_DISABLE switches everything off`() async throws {
+  @Test func `SLUICE_DISABLE switches the pipeline off`() async throws {
     let program = try await ForeignProgram.compile("reused")
     let runs = try await AttachedComparison.run({ [program.path, $0] }, setUp: "export SLUICE_DISABLE=1")
     runs.expectSame()
@@ -111,7 +111,7 @@ import Testing
 
   // MARK: Memory
 
-  /// Runs a program once for each allocation of the preloaded library that can fail.
+  /// Runs a program once for each allocation of the preloaded library that can fail, and lets this allocation fail.
   private func runWithFailingMemory(_ name: String, _ configuration: String) async throws -> AttachedComparison {
     let program = try await ForeignProgram.compile(name)
     let memory = try await ForeignProgram.compileLibrary("failing_malloc", [])
@@ -152,14 +152,14 @@ import Testing
 
   // MARK: The program
 
-  @Test func `a transfer on a stack of 40 KiB goes without the pipeline`() async throws {
+  @Test func `a transfer on a stack of 40 KiB bypasses the pipeline`() async throws {
     let program = try await ForeignProgram.compile("small_stack")
     let small = try await AttachedComparison.run { [program.path, $0, "40"] }
     small.expectSameAndPassed(1, "less than 64 KiB of the thread's stack were left")
     try await AttachedComparison.run { [program.path, $0, "256"] }.expectSameButTraced()
   }
 
-  @Test func `a thread can end when no descriptor is left`() async throws {
+  @Test func `a thread with a transfer can end even if no descriptor is free`() async throws {
     let program = try await ForeignProgram.compile("small_stack")
     try await AttachedComparison.run { [program.path, $0, "256", "used-up"] }.expectSameButTraced()
   }
@@ -171,12 +171,12 @@ import Testing
   }
 
   @Test(arguments: ["closed", "replaced"])
-  func `a program can close every descriptor`(_ what: String) async throws {
+  func `the pipeline still works if a program closes or replaces every descriptor`(_ what: String) async throws {
     let program = try await ForeignProgram.compile("descriptors")
     try await AttachedComparison.run { [program.path, what, $0] }.expectSameButTraced()
   }
 
-  @Test func `the pipeline waits for a free descriptor`() async throws {
+  @Test func `a transfer without a free descriptor bypasses the pipeline, and the next one uses it`() async throws {
     let program = try await ForeignProgram.compile("descriptors")
     let runs = try await AttachedComparison.run { [program.path, "used-up", $0] }
     runs.expectSame()
@@ -184,13 +184,13 @@ import Testing
     #expect(runs.passed.count == 1 && runs.passed[0].hasPrefix("1 transfer went without"), "\(runs.passed)")
   }
 
-  @Test func `a program whose functions are named like libjansson's keeps them`() async throws {
+  @Test func `a program with functions named like those of libjansson keeps its functions`() async throws {
     let program = try await ForeignProgram.compile("exports_json", ["-rdynamic", "-lcurl"])
     let runs = try await AttachedComparison.run { [program.path, $0] }
     runs.expectSameAndPassed(1, "the program exports functions named like those of libjansson")
   }
 
-  @Test(.enabled(if: geteuid() == 0)) func `a program with the rights of another user is left alone`() async throws {
+  @Test(.enabled(if: geteuid() == 0)) func `a setuid program of another user runs without the pipeline`() async throws {
     let program = try await ForeignProgram.compile("reused")
     try #require(chown(program.path, 65534, 65534) == 0 && chmod(program.path, 0o4755) == 0)
     let runs = try await AttachedComparison.run { [program.path, $0] }

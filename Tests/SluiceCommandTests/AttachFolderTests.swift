@@ -7,7 +7,7 @@ import Testing
 /// other, because a program whose folder cannot be determined prevents the removal of every folder.
 @Suite(.serialized, .enabled(if: !Sanitizer.isOn)) struct AttachFolderTests {
   private let fixture: AttachFixture
-  /// Where the folders are.
+  /// The path under which the commands create their folders.
   private let place: String
 
   init() throws {
@@ -18,7 +18,8 @@ import Testing
   private var environment: [String: String?] { ["XDG_RUNTIME_DIR": place] }
   private var folders: [String] { FileTree.names(in: place) }
 
-  /// Runs commands until one has found the folder unused: a process that starts or ends just then might prevent that.
+  /// Runs commands until one of them has removed the folder. A process that starts or ends at that moment can prevent
+  /// the removal.
   private func runUntil(_ isRemoved: () -> Bool) async throws {
     for _ in 0..<50 where !isRemoved() { try await runLater() }
   }
@@ -97,8 +98,8 @@ import Testing
     #expect(FileTree.names(in: fixture.folder.path("other")) == ["command"])
   }
 
-  /// Threads of the kernel belong to root, and new ones start at any time. They are children of pid 2; a container shows
-  /// none.
+  /// Threads of the kernel belong to root, and new ones start at any time. They are children of pid 2, and are
+  /// invisible in a container.
   private static let newestKernelThread = FolderListing.names(in: "/proc").compactMap { Int32($0) }
     .compactMap { ProcessRecord(of: $0) }.filter { $0.parent == 2 }.map(\.startTicks).max()
 

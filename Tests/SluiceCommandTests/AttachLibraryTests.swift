@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceCommand
 
-/// What the two libraries of `sluice attach` bring into a program.
+/// Which libraries the two libraries of `sluice attach` need, and which symbols they export.
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachLibraryTests {
   private static func needed(_ library: String) async throws -> [String] {
     try await Command.check("readelf", ["-dW", BuiltProducts.library(library)]).outputText.split(separator: "\n")
@@ -13,12 +13,12 @@ import Testing
 
   private static func exported(_ library: String) async throws -> Set<String> {
     let text = try await Command.check("nm", ["-D", "--defined-only", BuiltProducts.library(library)]).outputText
-    // The linker adds these three; each object has its own.
+    // The linker adds these three symbols to each shared object.
     return Set(text.split(separator: "\n").compactMap { $0.split(separator: " ").last.map(String.init) })
       .subtracting(["__bss_start", "_edata", "_end"])
   }
 
-  @Test func `the preloaded library needs only libc, and exports only functions that replace others`()
+  @Test func `the preloaded library needs only libc, and exports only the functions that it replaces`()
     async throws
   {
     // The loader is a part of libc.
@@ -33,7 +33,7 @@ import Testing
       ])
   }
 
-  @Test func `the host library brings its runtime along, and exports one function`() async throws {
+  @Test func `the host library contains what it needs of Swift and libcurl, and exports one function`() async throws {
     let needed = try await Self.needed("sluice-attach-host")
     for name in ["libcurl", "libelf", "libcrypto", "libssl", "libstdc++", "libgcc_s", "libswift", "libFoundation"] {
       #expect(!needed.contains { $0.hasPrefix(name) })

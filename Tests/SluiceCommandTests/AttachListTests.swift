@@ -39,14 +39,14 @@ import Testing
     ("#!/bin/sh\n", "/bin/sh"), ("#! /bin/sh -e\n", "/bin/sh"), ("#!/usr/bin/env sh\n", "sh"),
     ("#!/usr/bin/env -S A=1 sh -e\n", "sh"), ("echo without a line for the interpreter\n", "/bin/sh"), ("", "/bin/sh"),
   ])
-  func `a script is reached as its interpreter is`(text: String, interpreter: String) async throws {
+  func `a script can be reached if its interpreter can be reached`(text: String, interpreter: String) async throws {
     let answer = try await list(try writeProgram(text))
     #expect(answer.status == 0)
     #expect(answer.text.contains("  a script for \(interpreter): /"), "\(answer.text)")
     #expect(answer.text.contains(Self.notLinked))
   }
 
-  @Test func `a script whose interpreter is static, missing or the script itself is not reached`() async throws {
+  @Test func `a script is not reached if its interpreter is static, missing or the script itself`() async throws {
     let program = folder.path("program")
     for (line, reason) in [
       ("#!/sbin/ldconfig", "linked statically"), ("#!/no/such", "a script for /no/such, which cannot be run"),
@@ -69,7 +69,7 @@ import Testing
     #expect(foreign.text.contains("not reached: it is not a program for this machine"))
   }
 
-  @Test func `a libcurl that is too old is named`() async throws {
+  @Test func `a libcurl that is too old is listed as not reached`() async throws {
     let library = folder.path("libcurl.so.4")
     let text = #"const char *version(void) { return "libcurl/7.74.0"; } int main(void) { return !version(); }"#
     let source = try folder.write(text, to: "program.c")

@@ -2,10 +2,11 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Stages that suspend in programs with a multi handle: the program does not wait in curl_multi_add_handle.
+/// Stages that suspend in programs with a multi handle. The program must not wait in curl_multi_add_handle.
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachPendingTests {
-  /// A request for `/held` or `/refused` waits for one for `/release`, one for `/never` waits forever, and one for
-  /// `/early` is resumed before the call has returned. Each request that waited has `x-waited`.
+  /// A stage. It suspends a request for `/held` or `/refused` until a request for `/release` arrives, and a request for
+  /// `/never` forever. It resumes a request for `/early` before the call has returned. Each request that has waited has
+  /// the header `x-waited`.
   private static func stage() async throws -> PluginCompiler.Product {
     try await PluginCompiler.compile(
       source: """
@@ -94,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: ["poll", "wait", "select", "events"])
-  func `a suspended transfer begins later, and the others go on`(how: String) async throws {
+  func `a suspended transfer begins later, and the other transfers continue`(how: String) async throws {
     let (fixture, plugin) = try await Self.fixture()
     let program = try await ForeignProgram.compile("pending")
     let result = try await fixture.attach(
@@ -111,7 +112,7 @@ import Testing
     _ = try await fixture.verifiedTransactions()
   }
 
-  @Test func `if requests must not leave without a pipeline, a forked child does not send a suspended one`()
+  @Test func `if a pipeline is required, a forked child does not send a request that was suspended in its parent`()
     async throws
   {
     let plugin = try await Self.stage()

@@ -5,7 +5,7 @@ import Testing
 
 /// Programs other than curl under `sluice attach`.
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachProgramTests {
-  @Test func `a Swift program with URLSession is reached with await, with a handler and with many at once`()
+  @Test func `the pipeline reaches URLSession with await, with a handler and with many requests at once`()
     async throws
   {
     let fixture = try AttachFixture()
@@ -63,7 +63,7 @@ import Testing
     """#
 
   @Test(.enabled(if: AttachFixture.hasPycurl))
-  func `pycurl is reached with a handle, a reused one, a copy and with many at once`() async throws {
+  func `the pipeline reaches pycurl with a handle, a reused handle, a copy and many handles at once`() async throws {
     let fixture = try AttachFixture()
     let script = try fixture.folder.write(Self.pycurl, to: "program.py")
     let requests = try await fixture.compare([Self.python, script, fixture.url])
@@ -72,7 +72,7 @@ import Testing
     #expect(requests.prefix(5).map { $0.headers.first("x-own") } == ["1", "2", nil, nil, nil])
     #expect(requests.prefix(3).map { $0.headers.first("accept") } == ["*/*", nil, "*/*"])
     #expect(Set(requests.traceIDs.map(\.trace)).count == 25)
-    // The last one was dropped before it sent anything.
+    // The transaction without a request was dropped before it sent anything.
     #expect(try await fixture.verifiedTransactions() == 26)
   }
 
@@ -104,7 +104,7 @@ import Testing
     """#
 
   @Test(.enabled(if: FileTree.exists("/usr/bin/php")))
-  func `PHP is reached with a handle and with many at once`() async throws {
+  func `the pipeline reaches PHP with one handle and with many handles at once`() async throws {
     let fixture = try AttachFixture()
     let script = try fixture.folder.write(Self.php, to: "program.php")
     let requests = try await fixture.compare(["/usr/bin/php", script, fixture.url])
@@ -124,7 +124,7 @@ import Testing
     """
 
   @Test(.enabled(if: FileTree.exists("/usr/bin/git")))
-  func `git clone is reached, and clones the same as without the command`() async throws {
+  func `the pipeline reaches git clone, which clones the same as without the command`() async throws {
     let root = Watched("")
     let fixture = try AttachFixture { request in
       guard let bytes = try? FileTree.read("\(root.value)\(request.path)") else { return .text("", status: 404) }
@@ -143,7 +143,7 @@ import Testing
     #expect(try await fixture.verifiedTransactions() == requests.count)
   }
 
-  @Test func `the programs that a program starts are reached too`() async throws {
+  @Test func `the pipeline also reaches the programs that a program starts`() async throws {
     let fixture = try AttachFixture()
     let curl = CurlCommand.path ?? "curl"
     let requests = try await fixture.compare([

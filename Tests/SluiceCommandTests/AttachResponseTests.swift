@@ -2,7 +2,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Response stages under `sluice attach`, where `attach.response` allows them.
+/// Response stages under `sluice attach`, which the key `attach.response` allows.
 @Suite(.enabled(if: !Sanitizer.isOn && CurlCommand.path != nil)) struct AttachResponseTests {
   private let curl = CurlCommand.path ?? ""
 
@@ -107,7 +107,7 @@ import Testing
     let events: String
   }
 
-  /// Runs a program by itself and under the command.
+  /// Runs a program alone, and then under `sluice attach`.
   private static func run(
     _ plugin: PluginCompiler.Product, member: String = "", _ words: (_ url: String) -> [String]
   ) async throws -> Run {
@@ -157,7 +157,7 @@ import Testing
     return api->suspend(exchange, &token) == SLUICE_STATUS_OK ? SLUICE_VERDICT_SUSPENDED : SLUICE_VERDICT_FAIL;
     """
 
-  // MARK: Nothing changes
+  // MARK: Stages that change nothing
 
   @Test(arguments: ["", suspending])
   func `stages that change nothing leave each response as it is`(_ body: String) async throws {
@@ -180,7 +180,7 @@ import Testing
       })
   }
 
-  @Test func `the answer of a proxy is not that of the server`() async throws {
+  @Test func `stages do not see the answer of a proxy to CONNECT`() async throws {
     func words(_ url: String) -> [String] {
       [curl, "-sSi", "-p", "-x", url, "http://a.invalid/plain", "http://a.invalid/empty"]
     }
@@ -212,14 +212,14 @@ import Testing
     let run = try await Self.run(plugin) { url in [curl, "-sS"] + words.map { $0.hasPrefix("/") ? url + $0 : $0 } }
     #expect(run.attached.ending == .exited(42))
     let isRedirected = words.contains("-iL")
-    // The head of the earlier hop, which libcurl has left behind, came before.
+    // The program already got the head of the redirect, which belongs to the previous hop.
     #expect(run.attached.outputText.hasPrefix("HTTP/1.1 302 Found") == isRedirected)
     #expect(run.attached.outputText.isEmpty != isRedirected)
     #expect(!run.attached.outputText.contains("X-Plain"))
     #expect(run.attached.errorText.contains("curl: (42) sluice: stage \"stage\": the shop is closed"))
   }
 
-  @Test func `stages change headers, and the lines that they leave alone stay byte by byte`() async throws {
+  @Test func `stages can change headers, and lines that they do not change keep their bytes`() async throws {
     let plugin = try await Self.stage(Self.editing)
     let plain = try await fetch(plugin, "-i", "/plain")
     #expect(plain.attached.outputText == "HTTP/1.1 200 OK\r\nx-plain: 2\r\nX-New: 3\r\n\r\nplain\n")
@@ -247,7 +247,7 @@ import Testing
   }
 
   @Test(arguments: [(forgetting, "0"), ("usleep(100000);\(failing)", "SLUICE_FLAG_BLOCKING")])
-  func `the program waits for a stage that suspends, until its deadline`(_ body: String, _ flags: String)
+  func `the program waits for a suspended stage until the stage's deadline`(_ body: String, _ flags: String)
     async throws
   {
     let plugin = try await Self.stage(body, flags: flags)
@@ -264,13 +264,13 @@ import Testing
     #expect(run.events.contains("it was seen"))
   }
 
-  @Test func `a trailer that looks like a response does not get a head past the stages`() async throws {
+  @Test func `a trailer that looks like a response cannot bypass the response stages`() async throws {
     let run = try await fetch(try await Self.stage(""), "-i", "-u", "me:pw", "/spoof")
     #expect(run.attached.ending == .exited(42))
     #expect(run.attached.errorText.contains("no valid head to show to the stages"))
   }
 
-  @Test func `the program gets nothing of a head that does not end`() async throws {
+  @Test func `the program gets nothing of a head that breaks off or is too large`() async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write(Self.configuration(try await Self.stage("")), to: "c.json")
     let long = String(repeating: "X-Long: \(String(repeating: "x", count: 90_000))\r\n", count: 5)
@@ -312,7 +312,7 @@ import Testing
     #expect(!session.attached.outputText.contains("plain"))
   }
 
-  @Test func `URLSession, and curl over HTTP/2, get what stages leave alone`() async throws {
+  @Test func `response stages also work with URLSession and with curl over HTTP/2`() async throws {
     let plugin = try await Self.stage("")
     Self.expectSame(try await Self.run(plugin) { [BuiltProducts.executable("url-session"), $0] })
     let certificates = try await TestCertificates.shared()

@@ -2,12 +2,12 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Plugins in Swift, and programs that have a runtime of Swift themselves.
+/// Plugins in Swift under `sluice attach`, in programs with and without their own Swift runtime.
 ///
-/// Not under a sanitizer: the host library cannot be loaded into a program without its runtime.
+/// Disabled under a sanitizer: the host library then needs the sanitizer's runtime, which the programs do not have.
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachRuntimeTests {
   private static let otherBuildID = "0123456789abcdef0123456789abcdef01234567"
-  /// Linked with the shared runtime.
+  /// A plugin that is linked with the shared Swift runtime.
   private static let plugin = BuiltProducts.library("sleeps-in-swift")
 
   private static func configuration(_ onMissing: String) -> String {
@@ -16,7 +16,7 @@ import Testing
     """
   }
 
-  /// A program that is linked with a library of the name of Swift's runtime.
+  /// A program that is linked with a library that has the name of the Swift runtime.
   private static func program(in folder: TemporaryDirectory) async throws -> ForeignProgram {
     let source = try folder.write("int not_the_runtime_of_swift = 1;\n", to: "runtime.c")
     try await Command.check(
@@ -42,7 +42,7 @@ import Testing
     return String(try #require(id))
   }
 
-  @Test func `a plugin on a runtime other than the program's is refused, and both build ids are named`()
+  @Test func `a plugin that needs another Swift runtime than the program's is refused, and both build ids are named`()
     async throws
   {
     let folder = try TemporaryDirectory()
@@ -58,7 +58,7 @@ import Testing
     #expect(runs.passed.contains { $0.contains("the plan could not be read or used") })
   }
 
-  @Test func `with onMissing "fail" no request leaves without such a plugin`() async throws {
+  @Test func `with onMissing "fail", no request is sent if such a plugin is refused`() async throws {
     let folder = try TemporaryDirectory()
     let program = try await Self.program(in: folder)
     let runs = try await AttachedComparison.run({ [program.path, $0] }, configuration: Self.configuration("fail"))
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: ["access-log", "oauth-refresh", "otlp"])
-  func `the plugins for programs have a runtime of their own`(name: String) async throws {
+  func `the plugins that are made for attach do not need the shared Swift runtime`(name: String) async throws {
     let needed = try await Command.check("readelf", ["-dW", BuiltProducts.library(name)]).outputText
     #expect(needed.contains("(NEEDED)") && !needed.contains("libswift"), "\(needed)")
   }

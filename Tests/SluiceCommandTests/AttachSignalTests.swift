@@ -1,12 +1,12 @@
 import SluiceTestKit
 import Testing
 
-/// Which of the signals that the command gets reach the program. A program in Python counts them under the command,
-/// which has a terminal of its own.
+/// Tests which signals `sluice attach` forwards to the program. The command runs on its own terminal, and a program in
+/// Python counts the signals.
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachSignalTests {
   private static let python = "/usr/bin/python3"
 
-  /// SIGUSR1 ends the program. At SIGUSR2, the program and a child of it each send the command a signal, as a signal to
+  /// SIGUSR1 ends the program. On SIGUSR2, the program and its child each send a signal to the command, as a signal to
   /// their process group would. The program uses `sigwait`, because a handler would run once for two signals that
   /// arrive together.
   private static let counter = """
@@ -53,8 +53,8 @@ import Testing
     for line in lines: print(line, end='')
     """
 
-  /// - Parameter shell: the words before those of the command.
-  /// - Returns: what the program has counted: the number of each signal, and how often it came.
+  /// - Parameter shell: the words that are put before the command.
+  /// - Returns: the program's output: pairs of a signal's number and how often this signal came.
   private func counts(after action: String, under shell: [String] = []) async throws -> String {
     let fixture = try AttachFixture()
     let counter = try fixture.folder.write(Self.counter, to: "counter.py")
@@ -68,19 +68,21 @@ import Testing
   private static let shell = ["sh", "-c", #""$@"; true"#, "sh"]
 
   @Test(arguments: [("\u{3}", 2), ("\u{1C}", 3)])
-  func `a key of the terminal reaches the program once`(key: String, signal: Int) async throws {
+  func `the signal of a terminal key reaches the program once`(key: String, signal: Int) async throws {
     #expect(try await counts(after: key) == "counts [(\(signal), 1), (10, 1)]")
   }
 
-  @Test func `a terminal that hangs up reaches the program once`() async throws {
+  @Test func `the SIGHUP of a terminal that hangs up reaches the program once`() async throws {
     #expect(try await counts(after: "hang up", under: Self.shell) == "counts [(1, 1), (10, 1)]")
   }
 
-  @Test func `a terminal that hangs up reaches the program also if the command leads the session`() async throws {
+  @Test func `the SIGHUP of a terminal reaches the program once even if the command leads the session`() async throws {
     #expect(try await counts(after: "hang up") == "counts [(1, 1), (10, 1)]")
   }
 
-  @Test func `a signal from the program, or from its child, does not come back to the program`() async throws {
+  @Test func `a signal that the program or its child sends to the command is not forwarded to the program`()
+    async throws
+  {
     #expect(try await counts(after: "signal the command") == "counts [(10, 1), (12, 1)]")
   }
 
@@ -94,7 +96,7 @@ import Testing
     while True: signal.pause()
     """
 
-  /// A shell with one job.
+  /// Imitates a shell with one job.
   private static let shellWithJob = """
     import os, pty, signal, sys
     signal.alarm(300)
@@ -124,7 +126,7 @@ import Testing
     """
 
   @Test(arguments: ["by itself", "by a key"])
-  func `a program that stops gives the terminal back to the shell, and goes on with fg`(how: String) async throws {
+  func `a stopped program returns the terminal to the shell, and continues after SIGCONT`(how: String) async throws {
     let fixture = try AttachFixture()
     let program = try fixture.folder.write(Self.stopping, to: "stopping.py")
     let words = [Tool.path, "attach", "-c", fixture.configuration, "--", Self.python, program]

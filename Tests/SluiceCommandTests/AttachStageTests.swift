@@ -76,7 +76,7 @@ import Testing
     """
 
   @Test(arguments: [false, true])
-  func `a stage changes method, URL, headers and a body in memory`(isParallel: Bool) async throws {
+  func `a stage can change method, URL, headers and a body in memory`(isParallel: Bool) async throws {
     let plugin = try await Self.stage(Self.rewriting, wants: "SLUICE_WANTS_REQUEST_BODY")
     let fixture = try Self.fixture(plugin)
     let headers = ["-H", "X-Own: program", "-H", "X-Gone: 1", "-H", "X-Kept: 1"]
@@ -106,7 +106,7 @@ import Testing
     """
 
   @Test(.enabled(if: AttachFixture.hasPycurl))
-  func `a handle that is used again begins with what the program has set`() async throws {
+  func `a reused handle starts from the program's settings, without the stage's changes`() async throws {
     let plugin = try await Self.stage(Self.rewriting, wants: "SLUICE_WANTS_REQUEST_BODY")
     let fixture = try Self.fixture(plugin)
     let result = try await fixture.attach(["/usr/bin/python3", "-c", Self.reusing, "\(fixture.url)/x"])

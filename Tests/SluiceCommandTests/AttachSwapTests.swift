@@ -3,7 +3,7 @@ import Testing
 
 /// Plans that change while a program runs, and stages that wait.
 ///
-/// Not under a sanitizer: the host library cannot be loaded into a program without its runtime.
+/// Disabled under a sanitizer: the host library then needs the sanitizer's runtime, which the programs do not have.
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachSwapTests {
   private static func configuration(_ value: String) -> String {
     """
@@ -18,7 +18,7 @@ import Testing
     ).start()
   }
 
-  @Test func `a program takes a changed configuration with its next transfer`() async throws {
+  @Test func `the next transfer of a program uses a changed configuration`() async throws {
     let fixture = try AttachFixture()
     _ = try fixture.folder.write(Self.configuration("one"), to: "c.json")
     let program = try await ForeignProgram.compile("by_line")
@@ -49,7 +49,7 @@ import Testing
     #expect(fixture.server.requests.each("x-c") == ["one", "one"])
   }
 
-  @Test func `a program takes a plugin that was built again`() async throws {
+  @Test func `the next transfer of a program uses a plugin that was built again`() async throws {
     let fixture = try AttachFixture()
     let library = fixture.folder.path("libstamp.so")
     let builds = try await StampedLibrary.inC()
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["-Z", "--no-progress-meter"]])
-  func `the program waits for a Swift stage that waits`(options: [String]) async throws {
+  func `the program waits for a Swift stage that suspends`(options: [String]) async throws {
     let fixture = try AttachFixture(
       more: #", "s": {"library": "\#(BuiltProducts.library("sleeps-statically"))"}"#, stages: #""request": ["s"]"#)
     let requests = try await fixture.compare(["curl", "-sS"] + options + ["\(fixture.url)/a"])

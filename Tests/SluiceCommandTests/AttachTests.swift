@@ -3,7 +3,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What `sluice attach` does around the program.
+/// What `sluice attach` does before, during and after the run of the program.
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachTests {
   private let curl = CurlCommand.path ?? "curl"
   private let python = "/usr/bin/python3"
@@ -11,13 +11,15 @@ import Testing
   // MARK: The end of the program
 
   @Test(arguments: [("exit 0", 0), ("exit 42", 42)])
-  func `the status is that of the program`(script: String, status: Int32) async throws {
+  func `the exit status is the program's`(script: String, status: Int32) async throws {
     let result = try await AttachFixture().attach(["sh", "-c", script])
     #expect(result.ending == .exited(status))
     #expect(result.errorText == "")
   }
 
-  @Test func `a program that is not found ends with 127, one that cannot be run with 126`() async throws {
+  @Test func `attach ends with status 127 if the program is not found, and with status 126 if it cannot be run`()
+    async throws
+  {
     let fixture = try AttachFixture()
     let missing = try await fixture.attach(["no-such-program"])
     #expect(missing.status == 127)
@@ -28,7 +30,9 @@ import Testing
     #expect(unusable.errorText == "sluice: attach: \(file): Permission denied\n")
   }
 
-  @Test func `a script whose interpreter is missing is not reported as missing itself`() async throws {
+  @Test func `if the interpreter of a script is missing, the error does not say that the script is missing`()
+    async throws
+  {
     let fixture = try AttachFixture()
     let file = try fixture.folder.write("#!/no/such\n", to: "script")
     try #require(chmod(file, 0o700) == 0)
@@ -38,7 +42,7 @@ import Testing
     #expect(result.errorText == "sluice: attach: \(file): \(reason)\n")
   }
 
-  @Test func `the status is that of the program also if nobody reads standard error`() async throws {
+  @Test func `the exit status is the program's even if nobody reads standard error`() async throws {
     let fixture = try AttachFixture()
     let place = try fixture.folder.makeFolder("runtime")
     let script = """
@@ -85,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM, SIGKILL, SIGSEGV])
-  func `the signal that ends the program ends the command`(signal: Int32) async throws {
+  func `a signal that ends the program also ends the command`(signal: Int32) async throws {
     let fixture = try AttachFixture()
     let place = try fixture.folder.makeFolder("runtime")
     let result = try await fixture.attach(
@@ -95,9 +99,9 @@ import Testing
     #expect(FileTree.names(in: place).isEmpty)
   }
 
-  // MARK: What the program gets
+  // MARK: What the program inherits
 
-  @Test func `the standard streams carry any bytes`() async throws {
+  @Test func `the standard streams of the program carry any bytes`() async throws {
     let fixture = try AttachFixture()
     let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7 / 3) }
     let result = try await fixture.attach(["sh", "-c", "tee /dev/stderr"], input: bytes)
@@ -112,7 +116,7 @@ import Testing
   func `a closed stream stays closed, and ignored signals stay ignored`(_ script: String) async throws {
     let fixture = try AttachFixture()
     let attach = "\(Tool.path) attach -c \(fixture.configuration) --"
-    // What the shell itself does around the program is the same in both runs.
+    // The command wraps only the program, so that the shell's own part is the same in both runs.
     let words = script.split(separator: ";", maxSplits: 1).map(String.init)
     let (plain, attached) =
       words.count == 2 && words[0].hasPrefix("trap")
@@ -123,7 +127,8 @@ import Testing
     #expect(Self.signals(one.outputText) == Self.signals(other.outputText))
   }
 
-  /// Without the two signals that glibc reserves for itself, and ignores in each program that it spawns.
+  /// Removes the two signals that glibc reserves for itself from a mask. Glibc ignores these signals in each program
+  /// that it spawns.
   private static func signals(_ text: String) -> String {
     guard let digits = text.split(separator: "\t").last, text.hasPrefix("Sig"),
       let mask = UInt64(digits.trimmed, radix: 16)
@@ -131,14 +136,14 @@ import Testing
     return String(mask & ~(3 << 31), radix: 16)
   }
 
-  @Test func `arguments need not be UTF-8`() async throws {
+  @Test func `the program's arguments need not be UTF-8`() async throws {
     let fixture = try AttachFixture()
     let script = #"exec "$0" attach -c "$1" -- printf %s "$(printf '\377\376')" -- --explain ''"#
     let result = try await fixture.run(["sh", "-c", script, Tool.path, fixture.configuration])
     #expect(result.standardOutput == [0xFF, 0xFE] + Array("----explain".utf8))
   }
 
-  @Test func `words after the program belong to it, also without two dashes`() async throws {
+  @Test func `words after the program are its arguments, even without two dashes`() async throws {
     let fixture = try AttachFixture()
     let result = try await fixture.run([
       Tool.path, "attach", "-c", fixture.configuration, "printf", "%s,", "-c", "--explain", "--",
@@ -147,7 +152,7 @@ import Testing
     #expect(result.errorText == "")
   }
 
-  @Test func `no descriptor but the sealed plan is open in the program`() async throws {
+  @Test func `the only additional open descriptor in the program is the sealed plan`() async throws {
     let fixture = try AttachFixture()
     let words = ["sh", "-c", "ls -l /proc/self/fd | grep -o '[0-9]* -> .*' | grep -v '^[012] '"]
     let plain = try await fixture.run(words).outputText.split(separator: "\n")
@@ -166,7 +171,7 @@ import Testing
     }
     """
 
-  @Test func `a library that the caller preloads is kept, behind that of the command`() async throws {
+  @Test func `a library that the caller preloads is kept, after the command's library`() async throws {
     let fixture = try AttachFixture()
     let other = try await PluginCompiler.compile(source: Self.counter, name: "counts-performs")
     let result = try await fixture.attach([curl, "-sS", fixture.url], environment: ["LD_PRELOAD": other.path])
@@ -174,7 +179,7 @@ import Testing
     #expect(fixture.server.requests.each("x-c") == ["plugin"])
   }
 
-  @Test func `the trace of the environment is the parent of each span`() async throws {
+  @Test func `the trace context of the environment is the parent of each span`() async throws {
     let fixture = try AttachFixture()
     let environment = ["TRACEPARENT": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "TRACESTATE": "a=b"]
     let requests = try await fixture.compare(
@@ -220,7 +225,9 @@ import Testing
     #expect(result.errorText.hasPrefix("sluice: "))
   }
 
-  @Test func `keys that have no effect in a program are named once, before it starts`() async throws {
+  @Test func `configuration keys without an effect under attach are named once, before the program starts`()
+    async throws
+  {
     let text = #"""
       {
         "transport": {"baseURL": "http://127.0.0.1", "timeout": "5s", "tls": {"verify": false}},
@@ -237,7 +244,7 @@ import Testing
     #expect(try await Tool.run(arguments: ["attach", "-q"] + words.dropFirst()).errorText == "end\n")
   }
 
-  @Test func `settings that apply to the requests of plugins have an effect in a program`() async throws {
+  @Test func `transport settings that apply to call-outs of plugins have an effect under attach`() async throws {
     let fixture = try AttachFixture()
     let plugin = "{\"library\": \"\(BuiltProducts.library("static-headers"))\"}"
     let transport = #"{"tls": {"verify": false}, "userAgent": "mine", "timeout": "1s"}"#
@@ -249,7 +256,7 @@ import Testing
   }
 
   @Test(arguments: ["deadline", "retry", "redirects", "validate", "control", "watchdog", "swap", "transport"])
-  func `each key of another transport is named`(key: String) async throws {
+  func `each configuration key without an effect under attach is named`(key: String) async throws {
     let values = [
       "deadline": #""1s""#, "control": "true", "swap": #"{"drain": "1s"}"#, "transport": #"{"timeout": "1s"}"#,
       "watchdog": #"{"limit": "1s"}"#,
@@ -262,7 +269,9 @@ import Testing
   }
 
   @Test(arguments: ["c.json", "./c.json", "inner/../c.json"])
-  func `paths in a configuration start from its folder, also if its own path is relative`(path: String) async throws {
+  func `paths in a configuration are relative to its folder, even if its own path is relative`(
+    path: String
+  ) async throws {
     let fixture = try AttachFixture()
     try fixture.folder.makeFolder("inner")
     let text = #"{"plugins": {"s": {"library": "./s.so", "config": {"request": {"X-C": "linked"}}}}, "request": ["s"]}"#
@@ -273,14 +282,14 @@ import Testing
     #expect(fixture.server.requests.each("x-c") == ["linked"])
   }
 
-  @Test func `a program and a configuration are needed`() async throws {
+  @Test func `attach without a program or without a configuration is refused`() async throws {
     let fixture = try AttachFixture()
     for words in [["attach", "-c", fixture.configuration], ["attach", "--", "true"], ["attach"]] {
       #expect(try await Tool.run(arguments: words).status == 2)
     }
   }
 
-  @Test func `the plan has references in place of secrets`() async throws {
+  @Test func `the plan contains references instead of secrets`() async throws {
     let token = #"{"token": {"env": "SECRET_TOKEN"}, "hosts": ["127.0.0.1"]}"#
     let fixture = try AttachFixture(
       more: #", "token": {"library": "\#(BuiltProducts.library("bearer-auth"))", "config": \#(token)}"#,
@@ -292,9 +301,9 @@ import Testing
     #expect(fixture.server.requests.each("authorization") == ["Bearer s3cret"])
   }
 
-  // MARK: What is left and what is said
+  // MARK: Files and messages
 
-  @Test func `nothing is left of a run, and other users cannot read its folder`() async throws {
+  @Test func `a run leaves no files, and other users cannot read its folder`() async throws {
     let fixture = try AttachFixture()
     let place = try fixture.folder.makeFolder("runtime")
     let result = try await fixture.attach(
@@ -304,7 +313,7 @@ import Testing
     #expect(FileTree.names(in: place).isEmpty)
   }
 
-  @Test func `--explain says at the end what was sent, and why other headers were not`() async throws {
+  @Test func `at the end, --explain lists the headers that were sent, and why others were not`() async throws {
     let fixture = try AttachFixture()
     let result = try await fixture.attach(
       ["sh", "-c", "\(curl) -sS \(fixture.url); \(curl) -sS \(fixture.otherURL); echo end >&2"],
@@ -317,7 +326,7 @@ import Testing
     #expect(result.errorText.contains(/trace +traceparent +host_not_listed/))
   }
 
-  @Test func `events go to a file of each process`() async throws {
+  @Test func `each process writes its events to its own file`() async throws {
     let fixture = try AttachFixture()
     let script = "echo $$; exec \(curl) -sS -o /dev/null \(fixture.url)"
     let result = try await fixture.attach(

@@ -5,9 +5,9 @@ import Testing
 
 /// Programs that use libcurl in many ways behave the same with and without `sluice attach`.
 ///
-/// Not under a sanitizer: its runtime must be in the program itself.
+/// Disabled under a sanitizer: the sanitizer's runtime would have to be in the program itself.
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachTransparencyTests {
-  /// The libcurl over GnuTLS; nil if it is not installed.
+  /// The path of the libcurl that uses GnuTLS, or nil if it is not installed.
   private static let other: String? = ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu/libcurl-gnutls.so.4" }
     .first { access($0, R_OK) == 0 }
   private static let jemalloc: String? = ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu/libjemalloc.so.2" }
@@ -26,14 +26,15 @@ import Testing
     let runs = try await AttachedComparison.run { [program.path, $0] }
     #expect(runs.attached.outputText == runs.plain.outputText)
     #expect(runs.attached.ending == runs.plain.ending)
-    // A request that was dropped might reach the server at any time, and might be one of the previous run.
+    // A dropped request can reach the server at any time, even one of the previous run. The test therefore checks only
+    // `/again`.
     let again = runs.attachedRequests.filter { $0.path == "/again" }
     #expect(again.count == 4)
     #expect(again.allSatisfy { $0.headers.first("traceparent") != nil })
     #expect(runs.passed.isEmpty)
   }
 
-  @Test func `a connection that the program itself uses is left alone`() async throws {
+  @Test func `a transfer that only opens a connection for the program bypasses the pipeline`() async throws {
     let program = try await ForeignProgram.compile("connection_only")
     let runs = try await AttachedComparison.run { [program.path, $0] }
     runs.expectSame()
@@ -42,7 +43,7 @@ import Testing
   }
 
   @Test(.enabled(if: other != nil), arguments: ["local", "deep", "global"])
-  func `modules with two libcurls in one process each reach their own`(_ mode: String) async throws {
+  func `two modules of a process can use two different libcurls`(_ mode: String) async throws {
     let program = try await ForeignProgram.compile("flavours", [])
     let first = try await ForeignProgram.compileLibrary("module")
     let second = try await ForeignProgram.compileLibrary("module", [try #require(Self.other)])
@@ -52,7 +53,7 @@ import Testing
     #expect(runs.attached.outputText.contains("OpenSSL 0"))
   }
 
-  @Test func `a module reaches the libcurl of a library that it needs`() async throws {
+  @Test func `a module that needs libcurl only through another library reaches that libcurl`() async throws {
     let program = try await ForeignProgram.compile("flavours", [])
     let between = try await ForeignProgram.compileLibrary("between", ["-Wl,--no-as-needed", "-lcurl"])
     let module = try await ForeignProgram.compileLibrary(
@@ -60,14 +61,14 @@ import Testing
     try await AttachedComparison.run { [program.path, "local", $0, module.path] }.expectSameButTraced()
   }
 
-  @Test func `functions that a program looks up in its own libcurl are left alone`() async throws {
+  @Test func `functions that a program looks up in its own copy of libcurl bypass the pipeline`() async throws {
     let program = try await ForeignProgram.compile("looked_up", [])
     let runs = try await AttachedComparison.run { [program.path, $0] }
     runs.expectSame()
     #expect(runs.tracedCount == 0)
   }
 
-  @Test func `another preloaded library is called as well, whether it comes after or before`() async throws {
+  @Test func `another preloaded library is called too, whether it comes before or after Sluice's`() async throws {
     let program = try await ForeignProgram.compile("reused")
     let other = try await ForeignProgram.compileLibrary("other_preload", [])
     let after = try await AttachedComparison.run(
@@ -80,7 +81,7 @@ import Testing
     #expect(before.tracedCount == before.attachedRequests.count)
   }
 
-  @Test(.enabled(if: jemalloc != nil)) func `a program with another allocator works`() async throws {
+  @Test(.enabled(if: jemalloc != nil)) func `a program with another memory allocator works`() async throws {
     let program = try await ForeignProgram.compile("reused")
     let runs = try await AttachedComparison.run(
       { [program.path, $0] }, environment: ["LD_PRELOAD": Self.jemalloc])
@@ -92,7 +93,7 @@ import Testing
     try await AttachedComparison.run({ [program.path, $0] }, environment: ["ASAN_OPTIONS": nil]).expectSameButTraced()
   }
 
-  @Test func `a static program works, and gives its exit status`() async throws {
+  @Test func `a static program works, and its exit status is the command's`() async throws {
     let program = try await ForeignProgram.compile("greeting", ["-static"])
     let runs = try await AttachedComparison.run { _ in [program.path] }
     runs.expectSame()

@@ -3,11 +3,12 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// The event log of `sluice run`, under faults, checked by two programs that share no code: `verify-trace`, and
-/// ``EventLogAudit``, which was written from the rules in `docs/command.md`.
+/// Event logs of `sluice run` against a faulty server. Two checkers that share no code read them: `verify-trace` and
+/// ``EventLogAudit``.
 @Suite struct AuditTests {
-  /// Scale: 2,000 lines; `SLUICE_SOAK=1` takes 200,000. A failure names its seed; `SLUICE_SEED` repeats it.
-  @Test func `with 30 % faults each line has one result, and two checkers find no fault in the events`()
+  /// Sends 2,000 requests, or 200,000 with `SLUICE_SOAK=1`. A failure names its seed, and `SLUICE_SEED` set to this
+  /// seed repeats the run.
+  @Test func `with 30 % faults, each input line has one result, and both checkers accept the event log`()
     async throws
   {
     let seed = Self.seed
@@ -39,11 +40,11 @@ import Testing
     let all = "\(log.counts), \(results.codes), \(run.served.faults); SLUICE_SEED=\(seed)"
     #expect(log.transactionCount == run.count, "\(all)")
     #expect(number("will_execute") == run.count && number("did_complete") == run.count, "\(all)")
-    // Without stages each attempt is configured, and each but the first one follows a retry.
+    // There are no stages, so each attempt has a did_configure, and each attempt after the first has a will_retry.
     #expect(number("did_configure") == results.attemptCount, "\(all)")
     #expect(number("did_configure") == run.count + number("will_retry"), "\(all)")
     #expect(number("did_validate_payload") == results.codes["none"], "\(all)")
-    // If the server has closed a kept connection, it might never have read a request on it.
+    // If the server has closed a kept connection, it can have missed the last request on it.
     #expect(number("did_issue") >= run.served.requests && run.served.requests >= number("did_receive"), "\(all)")
     let faults = run.served.faults.values.reduce(0, +)
     #expect((0.25...0.35).contains(Double(faults) / Double(run.served.decisions)), "\(all)")
@@ -53,9 +54,11 @@ import Testing
     }
   }
 
-  /// Scale: 240 changes, 6,000 with `SLUICE_SOAK`; half of them to logs without `sequence`, where a lost event shows only if
-  /// another rule needs it.
-  @Test func `two checkers agree about a log with one change, and notice every broken rule`() async throws {
+  /// Makes 240 changes, or 6,000 with `SLUICE_SOAK`. Half of the changed logs have no `sequence`. There, a lost event
+  /// is noticed only if another rule needs it.
+  @Test func `the two checkers agree about each log with one change, and refuse each that certainly breaks a rule`()
+    async throws
+  {
     let seed = Self.seed
     let run = try await FaultyRun(600, seed: seed)
     var log = try Self.oneOfEachForm(try FileTree.readText(run.events))
@@ -71,7 +74,7 @@ import Testing
     }
     var counts = (accepted: 0, refused: 0)
     while !damages.isEmpty {
-      // Each is a separate process.
+      // Only four at a time, because each is checked by a separate process.
       let some = Array(damages.suffix(4))
       damages.removeLast(some.count)
       let verdicts = try await Self.verdicts(some)
@@ -83,7 +86,7 @@ import Testing
         if isAccepted { counts.accepted += 1 } else { counts.refused += 1 }
       }
     }
-    // Values that no rule connects with another event can be anything.
+    // Some changes break no rule, because no rule compares the changed value with another event.
     #expect(counts.accepted > 0 && counts.refused > counts.accepted, "\(counts); SLUICE_SEED=\(seed)")
   }
 
@@ -117,7 +120,8 @@ import Testing
     return try document.serializedText()
   }
 
-  /// For each form of a transaction that occurs, the lines of one transaction; at most 25 forms.
+  /// Returns the lines of one transaction for each form that occurs, but of at most 25 forms. A form is a sequence of
+  /// events with their statuses and errors.
   private static func oneOfEachForm(_ text: String) throws -> [String] {
     var forms: [String: String] = [:]
     var all: [(transaction: String, text: String)] = []

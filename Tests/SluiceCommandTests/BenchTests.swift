@@ -6,7 +6,7 @@ import Testing
 
 @testable import SluiceCommand
 
-/// `sluice bench` against a real server. No test depends on how fast anything is.
+/// `sluice bench` against a real server. No test depends on speed.
 @Suite struct BenchTests {
   private static func pipeline(_ folder: TemporaryDirectory) throws -> String {
     try folder.write(
@@ -26,7 +26,7 @@ import Testing
       "bench", "-c", file, "-n", "40", "--rounds", "3", "--connections", "4", server.baseURL + "/a?b=c")
     #expect(result.status == 0, "\(result.errorText)")
     #expect(result.errorText.isEmpty)
-    // 10 and 3 × 40 on each side.
+    // 10 warm-up requests and 3 × 40 requests, with the stages and without them.
     #expect(server.requests.count == 260)
     #expect(server.requests.allSatisfy { $0.target == "/a?b=c" })
     #expect(server.requests.filter { $0.headers.first("x-stamp") == "yes" }.count == 130)
@@ -38,7 +38,7 @@ import Testing
     #expect(lines.contains { $0.hasPrefix("request stamp ") })
   }
 
-  @Test func `a JSON document has both sides, the cost and the stages`() async throws {
+  @Test func `the JSON document has the times with and without stages, the cost and the stages`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -59,11 +59,11 @@ import Testing
     let stage = try #require(document["stages"]?[0])
     #expect(stage["name"]?.string == "stamp")
     #expect(stage["phase"]?.string == "request")
-    // 2 of the warm-up, and 2 × 8.
+    // 2 requests of the warm-up, and 2 rounds of 8.
     #expect(stage["calls"]?.integer == 18)
   }
 
-  @Test func `the request has the method, the headers and the data of the options`() async throws {
+  @Test func `the options set the method, the headers and the data of the request`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let result = try await Tool.run(
@@ -74,13 +74,13 @@ import Testing
     #expect(result.outputText.contains("The pipeline has no stages."))
   }
 
-  @Test func `without a URL bench sends to a server of its own`() async throws {
+  @Test func `without a URL, bench starts its own server`() async throws {
     let result = try await Tool.run("bench", "-n", "4", "--rounds", "1")
     #expect(result.status == 0, "\(result.errorText)")
     #expect(result.outputText.hasPrefix("GET http://127.0.0.1:"))
   }
 
-  @Test func `a stage that answers by itself ends no run early`() async throws {
+  @Test func `bench sends all requests even if a stage answers them itself`() async throws {
     let folder = try TemporaryDirectory()
     let library = try await PluginCompiler.compile("answers")
     let file = try folder.write(
@@ -91,7 +91,7 @@ import Testing
     #expect(try result.documents.first?["stages"]?[0]?["calls"]?.integer == 2500)
   }
 
-  @Test func `a request that fails ends the run with the first failure`() async throws {
+  @Test func `if requests fail, bench ends and reports the first failure`() async throws {
     let server = try LoopbackServer { _ in ServerResponse(status: 404) }
     defer { server.stop() }
     let result = try await Tool.run("bench", "-n", "8", server.baseURL)
@@ -112,7 +112,7 @@ import Testing
     #expect(result.outputText.isEmpty)
   }
 
-  @Test func `an interrupt prints the rounds that were finished`() async throws {
+  @Test func `after an interrupt, bench prints the finished rounds`() async throws {
     let held = Mutex<(count: Int, answers: [DeferredResponse])>((0, []))
     let server = try LoopbackServer { _ in
       let isLate = held.withLock { held in
@@ -128,7 +128,7 @@ import Testing
     running.send(signal: 15)
     let result = try await running.wait()
     #expect(result.status == 143)
-    // 1 of the warm-up, and 4 in a round: the thirteenth was not finished.
+    // 1 request of the warm-up, and 4 in each round. The thirteenth round was not finished.
     #expect(result.outputText.hasPrefix("GET \(server.baseURL): 12 of 1,000 rounds of 4 requests, 32 at a time\n"))
   }
 
@@ -139,13 +139,15 @@ import Testing
     (["-H", "x", "http://127.0.0.1/"], "bench: -H: expected \"NAME: VALUE\", found \"x\""),
     (["-d", "a", "-F", "b=c", "http://127.0.0.1/"], "bench: give only one of data (-d, --json), a form (-F)"),
   ])
-  func `wrong usage is refused with what is expected`(_ arguments: [String], _ message: String) async throws {
+  func `wrong usage is refused, and the message says what is expected`(
+    _ arguments: [String], _ message: String
+  ) async throws {
     let result = try await Command.run(Tool.path, ["bench"] + arguments, environment: Tool.cleared)
     #expect(result.status == 2)
     #expect(result.errorText.contains(message), "\(result.errorText)")
   }
 
-  @Test func `a spread is the median with the lowest and the highest value`() {
+  @Test func `a spread is printed as the median with the lowest and the highest value`() {
     #expect(BenchSpread([3, 1, 2]).text { "\(Int($0))" } == "2 (1 to 3)")
     #expect(BenchSpread([4, 1]).median == 2.5)
   }

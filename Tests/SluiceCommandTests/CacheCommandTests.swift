@@ -2,7 +2,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The shipped cache in the real command: each call is a separate process.
+/// The shipped plugin cache in the real command. Each call is a separate process.
 @Suite struct CacheCommandTests {
   @Test func `the second sluice send finds the response of the first one on disk`() async throws {
     let server = try LoopbackServer { _ in

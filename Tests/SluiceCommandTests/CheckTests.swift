@@ -2,7 +2,7 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// Configurations that are wrong: refused with file, line, key and what was expected, by `check` and `run` alike.
+/// `check`, `run` and `send` refuse a wrong configuration, and name its file, line and key, and what was expected.
 @Suite struct CheckTests {
   @Test(arguments: [
     ("{\n  \"transprot\": {}\n}", ":2: transprot: unknown key \"transprot\"; did you mean \"transport\"?"),
@@ -26,7 +26,7 @@ import Testing
     ("{\n \"request\": [\"nobody\"]\n}", ":2: request[0]: no plugin is named \"nobody\""),
     ("{\"deadline\": \"soon\"}", ":1: deadline: expected a duration"), ("{", "not JSON"),
   ])
-  func `each mistake has its place and what was expected`(_ text: String, _ message: String) async throws {
+  func `each mistake is reported with its place and what was expected`(_ text: String, _ message: String) async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write(text, to: "sluice.json")
     for command in [["check", "-c", file], ["run", "-c", file], ["send", "-c", file, "http://127.0.0.1:1/"]] {
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `a library that does not exist is a wrong configuration`() async throws {
+  @Test func `a missing library is reported as a wrong configuration`() async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write(#"{"plugins": {"a": {"library": "missing.so"}}, "request": ["a"]}"#, to: "c.json")
     let result = try await Tool.run("check", "-c", file)
@@ -46,7 +46,9 @@ import Testing
     #expect(result.errorText.contains("missing.so"))
   }
 
-  @Test func `a configuration of a place that does not fit is refused with plugin and place`() async throws {
+  @Test func `an invalid configuration at a place in a stage list is refused, and plugin and place are named`()
+    async throws
+  {
     let folder = try TemporaryDirectory()
     let file = try folder.write(
       """
@@ -81,7 +83,7 @@ import Testing
     #expect(result.outputText.hasPrefix("ok: \(file)"))
   }
 
-  @Test func `the verdict is available as a document`() async throws {
+  @Test func `check --json prints its result as a document`() async throws {
     let folder = try TemporaryDirectory()
     let good = try folder.write("{}", to: "good.json")
     let bad = try folder.write(#"{"x": 1}"#, to: "bad.json")

@@ -3,12 +3,13 @@ import Testing
 
 @testable import SluiceCommand
 
-/// The commands that replace a package build, derived from the files of the package build.
+/// A compile plan: the compiler commands that replace a package build. They are derived from the files of an earlier
+/// package build.
 @Suite struct CompilePlanTests {
   private static let hash = "0123456789"
   private static let outputs = CompilePlan.Outputs(folder: "/p/.build/sluice-direct")
 
-  /// As `swift build` writes it for a plugin with one source and one module of the SDK.
+  /// The manifest that `swift build` writes for a plugin with one source and one module of the SDK.
   private static let manifest = """
     client:
       name: basic
@@ -80,7 +81,7 @@ import Testing
     BuildManifest(text).flatMap { CompilePlan($0, package: package, build: build, outputs: outputs) }
   }
 
-  @Test func `the commands are those of the package build, with outputs of their own`() throws {
+  @Test func `the commands are the same as in the package build, but write to their own output files`() throws {
     let plan = try #require(Self.plan())
     let own = "/p/.build/sluice-direct"
     #expect(
@@ -105,7 +106,7 @@ import Testing
     #expect(plan.outputFileMap["/p/Sources/My/My.swift"]?["object"] == "\(own)/source-0.o")
   }
 
-  @Test func `each build has its own name only in the module`() throws {
+  @Test func `the name of a build appears only as the module's name`() throws {
     let plan = try #require(Self.plan())
     let steps = plan.steps(for: "abcdefabcd")
     #expect(steps[0][2] == "My_abcdefabcd")
@@ -113,7 +114,9 @@ import Testing
     #expect(Array(steps[1...]) == Array(plan.steps[1...]))
   }
 
-  @Test func `everything except the module's own sources must not change`() throws {
+  @Test func `the plan lists all files that must not change, which are all inputs except the module's own sources`()
+    throws
+  {
     let plan = try #require(Self.plan())
     #expect(
       plan.files == [
@@ -124,7 +127,7 @@ import Testing
     #expect(plan.dependencyLists == ["/p/.build/debug/My_0123456789.build/My.d"])
   }
 
-  @Test func `a module with a name that no build changes keeps it`() throws {
+  @Test func `a module whose name does not contain the build's name keeps its name`() throws {
     let text = Self.manifest.replacing("My_0123456789", with: "My")
     let plan = try #require(Self.plan(text))
     #expect(plan.steps(for: "abcdefabcd") == plan.steps)
@@ -135,7 +138,7 @@ import Testing
     #expect(try JSONValue(encoding: plan).decode(CompilePlan.self) == plan)
   }
 
-  /// A place in the manifest, and its replacement.
+  /// A text in the manifest, and its replacement.
   struct Change: Sendable, CustomTestStringConvertible {
     let name: String
     let old: String
@@ -188,7 +191,7 @@ import Testing
       new: "/p/.build/0123456789/SDK.build/"),
   ]
 
-  @Test(arguments: unknown) func `unknown input leads to no plan`(_ change: Change) throws {
+  @Test(arguments: unknown) func `from a manifest with unknown content, no plan is made`(_ change: Change) throws {
     try #require(Self.manifest.contains(change.old), "\(change.old)")
     #expect(Self.plan(Self.manifest.replacing(change.old, with: change.new)) == nil)
   }
@@ -196,17 +199,17 @@ import Testing
   @Test(arguments: [
     "", "{}", "\n\n", "commands:\n    inputs: [\"a\"]\n", "targets:\n  \"main\": []\ncommands:\n", "\u{0}",
   ])
-  func `a text of another form leads to no plan`(_ text: String) {
+  func `from a text that is not a manifest, no plan is made`(_ text: String) {
     #expect(Self.plan(text) == nil)
   }
 
-  @Test func `a build without a name, and one of another package, have no plan`() {
+  @Test func `for a build without a name, or of another package, no plan is made`() {
     #expect(Self.plan(build: "") == nil)
-    #expect(Self.plan(build: "0") == nil, "it is in paths by chance")
+    #expect(Self.plan(build: "0") == nil, "this name also occurs in paths, by chance")
     #expect(Self.plan(package: "/q") == nil)
   }
 
-  @Test func `every piece of the text is read without a trap`() {
+  @Test func `a manifest that is cut at any place is read without a crash`() {
     let bytes = Array(Self.manifest.utf8)
     for count in stride(from: 0, to: bytes.count, by: 37) {
       _ = Self.plan(String(decoding: bytes[..<count], as: UTF8.self))
@@ -214,7 +217,7 @@ import Testing
     }
   }
 
-  // MARK: Lists of make
+  // MARK: Dependency files in make syntax
 
   @Test func `the compiler's input files: spaces, dollars and continued lines`() {
     let text = "/o/a.o : /p/a.swift /p/with\\ space.h \\\n  /p/d$$.h\n/o/b.o : /p/b.swift\n"
@@ -224,9 +227,9 @@ import Testing
     #expect(DependencyList.paths(in: "")?.isEmpty == true)
   }
 
-  // MARK: What is said
+  // MARK: Messages
 
-  @Test func `the kind of build is written in a line, and read from it`() {
+  @Test func `the kind of build can be read back from its message`() {
     for way in [BuildWay.direct, .package(because: "/p/Package.swift has changed")] {
       #expect(BuildWay(line: "sluice: \(way.message)") == way)
     }

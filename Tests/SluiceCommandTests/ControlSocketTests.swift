@@ -3,7 +3,8 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Where the control socket is, what remains of it, and how it is found.
+/// Where the control socket is, what happens to a socket that an ended engine left, and how `sluice ctl` finds a
+/// socket.
 @Suite struct ControlSocketTests {
   private func start(_ arguments: [String], runtime: String? = nil) throws -> RunningCommand {
     try Command(Tool.path, ["run", "--no-progress"] + arguments, environment: environment(runtime)).start()
@@ -29,7 +30,7 @@ import Testing
     #expect(FileTree.names(in: folder.path).isEmpty)
   }
 
-  @Test func `the only engine is found, several are listed, and none is an error`() async throws {
+  @Test func `ctl finds the only engine, lists several engines, and fails without an engine`() async throws {
     let folder = try TemporaryDirectory()
     let none = try await ctl("status", runtime: folder.path)
     #expect(none.status == 2 && none.errorText.contains("no engine listens at a control socket in \(folder.path)"))
@@ -48,7 +49,7 @@ import Testing
     #expect(FileTree.names(in: folder.path("sluice")).isEmpty)
   }
 
-  @Test func `kill -9 leaves a socket that the next start replaces`() async throws {
+  @Test func `a socket that kill -9 leaves behind is replaced at the next start`() async throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("c.sock")
     let first = try start(["--control", path])
@@ -66,7 +67,7 @@ import Testing
     #expect(UnixSocket.find(at: path) == .nothing)
   }
 
-  @Test func `a socket in the user's folder that an engine has left is named, and removed by the next start`()
+  @Test func `a socket that an ended engine left in the user's folder is named by ctl, and removed at the next start`()
     async throws
   {
     let folder = try TemporaryDirectory()
@@ -84,7 +85,7 @@ import Testing
     #expect(try await end(second).status == 0)
   }
 
-  @Test func `a second engine at the same path does not start, and the first one stays`() async throws {
+  @Test func `a second engine with the same socket path does not start, and the first engine continues`() async throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("c.sock")
     let first = try start(["--control=\(path)"])
@@ -104,7 +105,7 @@ import Testing
     #expect(try await end(own).status == 0)
     let other = try start(["-c", file, "--control", folder.path("other.sock")])
     try await other.waitForError(containing: "control socket: \(folder.path("other.sock"))")
-    // Reading the same file again changes nothing that only a start can change.
+    // A reload of the same file must not fail because of keys that are read only at the start.
     other.send(signal: SIGHUP)
     try await other.waitForError(containing: "reload 1: ")
     #expect(!other.errorSoFar.contains("refused"), "\(other.errorSoFar)")
@@ -132,7 +133,7 @@ import Testing
     #expect(try await Tool.run("send", url).status == 7)
   }
 
-  @Test(arguments: ["link", "file", "none/c.sock"]) func `an unsuitable path ends the run with 2`(_ name: String)
+  @Test(arguments: ["link", "file", "none/c.sock"]) func `an unsuitable path ends the run with status 2`(_ name: String)
     async throws
   {
     let folder = try TemporaryDirectory()
@@ -163,7 +164,7 @@ import Testing
     ["ctl"], ["ctl", "sing"], ["ctl", "status", "a"], ["ctl", "notify"], ["ctl", "notify", "a", "{}", "b"],
     ["ctl", "status", "--socket", "/nowhere/a.sock"], ["ctl", "status", "--socket", "/"],
   ])
-  func `wrong usage and a refusal have different statuses`(_ arguments: [String]) async throws {
+  func `ctl ends with different statuses for wrong usage and for a refusal`(_ arguments: [String]) async throws {
     let result = try await Command.run(Tool.path, arguments, environment: Tool.cleared)
     #expect(result.status == 2 && !result.errorText.isEmpty, "\(result)")
   }

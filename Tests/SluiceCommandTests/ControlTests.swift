@@ -4,7 +4,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// `sluice ctl` against `sluice run`, both real, over a real socket.
+/// The real `sluice ctl` against a real `sluice run`, over a real socket.
 @Suite struct ControlTests {
   @Test func `a rebuilt library is swapped while requests flow, and none fails`() async throws {
     let run = try await ControlledRun()
@@ -24,7 +24,7 @@ import Testing
     let documents = try result.documents
     #expect(documents.count == count && documents.allSatisfy { $0.status == 200 })
     let stamps = documents.map(\.stamp)
-    #expect(Set(stamps) == [1, 2], "one of each, none torn")
+    #expect(Set(stamps) == [1, 2], "both builds served, and no other stamp was seen")
 
     #expect(after["snapshot"]?.integer == 2)
     let generations = try #require(after["generations"]).elements.map { $0 }
@@ -40,7 +40,9 @@ import Testing
     #expect(report["changes"]?[0]?["new"]?["generation"]?.integer == 2)
   }
 
-  @Test func `rollback returns to the old build, and a swap without a change says so`() async throws {
+  @Test func `rollback returns to the old build, and a swap without a change reports that nothing changed`()
+    async throws
+  {
     let run = try await ControlledRun()
     #expect(try await run.ctl("rollback").status == 1)
     let unchanged = try await run.ctl("swap")
@@ -69,7 +71,9 @@ import Testing
     #expect(count("sluice: warning: ", "rollback 3: refused") == 1, "\(lines)")
   }
 
-  @Test func `--log-format json makes every message a document, --log-level sets the lowest level`() async throws {
+  @Test func `--log-format json prints every message as a document, and --log-level sets the lowest level`()
+    async throws
+  {
     let run = try await ControlledRun(options: ["--log-format", "json", "--log-level", "info"])
     try run.library.install(2, at: run.folder.path("a.so"))
     #expect(try await run.ctl("swap").status == 0)
@@ -90,7 +94,7 @@ import Testing
     #expect(try await quiet.end().errorText.isEmpty)
   }
 
-  @Test func `a bad build is refused with the reason, and the old one continues to serve`() async throws {
+  @Test func `a bad build is refused with the reason, and the old build continues to serve`() async throws {
     let run = try await ControlledRun()
     let bad = try await StampedLibrary.inC(.failsCreate)
     try bad.install(2, at: run.folder.path("a.so"))
@@ -110,7 +114,7 @@ import Testing
     #expect(try await run.end().documents.compactMap(\.stamp) == [1])
   }
 
-  @Test func `the status shows what holds a build, in tables without colour`() async throws {
+  @Test func `the status shows what holds an old build, in tables without colour`() async throws {
     let run = try await ControlledRun(swap: #"{"probation": {"duration": "0s"}, "drain": "240s"}"#)
     run.server.hold()
     try run.running.write(#"{"url": "\#(run.server.baseURL)/"}"# + "\n")
@@ -129,15 +133,15 @@ import Testing
     #expect(try await run.end().documents.map(\.stamp) == [1])
   }
 
-  @Test func `a crowd of idle clients takes few of the engine's descriptors, and ctl still works`() async throws {
+  @Test func `many idle clients use only few descriptors of the engine, and ctl still works`() async throws {
     let run = try await ControlledRun()
     try await run.request()
     #expect(try await run.status()["snapshot"]?.integer == 1)
     let facts = ProcessFacts(of: run.running.processID)
     let before = facts.openDescriptorCount
     let crowd = try (0..<500).map { _ in try StreamSocket.connect(unixSocket: run.socket) }
-    #expect(try await run.status()["snapshot"]?.integer == 1, "while they are there")
-    // The others were disconnected: 64 stay, and the connection in use.
+    #expect(try await run.status()["snapshot"]?.integer == 1, "while the idle clients are connected")
+    // The engine keeps 64 idle connections, and the connection in use. It has closed all others.
     for client in crowd.dropLast(64) { #expect(try client.read().isEmpty) }
     #expect(facts.openDescriptorCount <= before + 64 + 16, "\(before)")
     try await run.request()
@@ -148,7 +152,7 @@ import Testing
     #expect(try await run.end().status == 0)
   }
 
-  @Test func `metrics come as tables, as JSON and for Prometheus`() async throws {
+  @Test func `ctl prints metrics as tables, as JSON and for Prometheus`() async throws {
     let run = try await ControlledRun()
     try await run.request()
     let json = try #require(try await run.ctl("metrics", "--json").documents.first)
@@ -162,7 +166,7 @@ import Testing
     _ = try await run.end()
   }
 
-  @Test func `OTEL_SERVICE_NAME names the program in its metrics if the configuration does not`() async throws {
+  @Test func `OTEL_SERVICE_NAME is the program's name in metrics if the configuration sets none`() async throws {
     let run = try await ControlledRun(environment: ["OTEL_SERVICE_NAME": " shop "])
     #expect(try await run.ctl("metrics", "--json").documents.first?["resource"]?["service.name"]?.string == "shop")
     let prometheus = try await run.ctl("metrics", "--prometheus").outputText
@@ -170,7 +174,7 @@ import Testing
     _ = try await run.end()
   }
 
-  @Test func `a notification is taken by a plugin, fails, or is passed on`() async throws {
+  @Test func `ctl notify reports whether a plugin took the notification, failed, or passed it on`() async throws {
     let worker = try await PluginCompiler.compile("handles-work")
     chmod(worker.path, 0o755)
     let run = try await ControlledRun(more: #", "w": {"library": "\#(worker.path)"}"#)
@@ -191,7 +195,7 @@ import Testing
       result.errorText.contains("payload=") || result.errorText.contains("notified-take=0"), "\(result.errorText)")
   }
 
-  @Test func `SIGHUP reads the configuration again, or says why not`() async throws {
+  @Test func `SIGHUP reloads the configuration, or the log says why it cannot`() async throws {
     let run = try await ControlledRun()
     try run.folder.write(ControlledRun.configuration(header: "x-other"), to: "c.json")
     run.running.send(signal: SIGHUP)
@@ -209,7 +213,7 @@ import Testing
     #expect(headers["x-other"]?.string == "1" && headers["x-stamp-a"] == nil)
   }
 
-  @Test func `a configuration is taken up by its path`() async throws {
+  @Test func `ctl swap -c publishes the configuration at this path`() async throws {
     let run = try await ControlledRun()
     let file = try run.folder.write(ControlledRun.configuration(header: "x-other"), to: "other.json")
     let swap = try await run.ctl("swap", "-c", file)

@@ -5,12 +5,15 @@ import Testing
 
 /// Many transactions in flight over HTTP/1.1 in clear text, against a server in another process that holds its answers.
 @Suite struct CrowdTests {
-  /// Scale: 1,000 in flight, fewer where the descriptor limit forbids it; SLUICE_SOAK takes 10,000 within 300 MB.
+  /// The number of transactions in flight: 1,000, or fewer if the descriptor limit requires it. With SLUICE_SOAK, there
+  /// are 10,000, within 300 MB.
   private static let count =
     Tool.isSoak ? 10_000 : min(1_000, DescriptorLimit.raise(to: 3_000) / 2)
   private static let limitBytes = Tool.isSoak ? 300_000_000 : 100_000_000
 
-  @Test func `a crowd in flight takes little memory and not a thread each, and every answer arrives`() async throws {
+  @Test func `many transactions in flight need little memory and few threads, and every response arrives`()
+    async throws
+  {
     // Each transaction takes a descriptor in both processes, in addition to the descriptors of the test run.
     let descriptors = DescriptorLimit.raise(to: Self.count + 2000)
     try #require(descriptors >= Self.count * 3 / 2, "the descriptor limit is \(descriptors); raise it with ulimit -n")

@@ -4,7 +4,8 @@ import Testing
 
 @testable import SluiceCommand
 
-/// The same words for curl and for `sluice send`: what the server gets, what is printed and what is written is the same.
+/// Runs curl and `sluice send` with the same arguments. The server must get the same requests, and both must print and
+/// write the same.
 @Suite(.enabled(if: CurlCommand.path != nil)) struct CurlComparisonTests {
   @Test(arguments: CurlInvocations.all)
   func `curl and send do the same`(_ words: String) async throws {
@@ -15,7 +16,7 @@ import Testing
     #expect(send == curl, "\(words)")
   }
 
-  /// `send` gets the date of curl's signature, so that both signatures must be equal.
+  /// `send` gets the date of curl's signature as a header, so both signatures must be equal.
   @Test(arguments: CurlInvocations.signed)
   func `curl and send sign in the same way`(_ words: String) async throws {
     let fixture = try CurlFixture()

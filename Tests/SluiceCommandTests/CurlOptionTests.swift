@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceCommand
 
-/// Options of curl that the comparison with it does not reach.
+/// Options of curl that `CurlComparisonTests` does not cover.
 @Suite struct CurlOptionTests {
   @Test(arguments: [
     (["-w", "%{http_cod}"], "-w: unknown variable \"http_cod\"; did you mean %{http_code}?"),
@@ -29,12 +29,14 @@ import Testing
     ("http://h/a/b.txt", "b.txt"), ("h/a?b=/c", "a"), ("https://h/x#/y", "x"), ("http://h/%2e%2e", "%2e%2e"),
     ("http://h/a/..%2fb", "..%2fb"),
   ])
-  func `the name of a remote file is the last component, as it is written`(_ url: String, _ name: String) throws {
+  func `-O uses the last component of the URL's path unchanged as the file's name`(
+    _ url: String, _ name: String
+  ) throws {
     #expect(try OutputPath.remoteName(url) == name)
   }
 
   @Test(arguments: ["http://h", "http://h/", "h", "http://h/a/", "http://h/..", "http://h/a/.", "http://h/a\u{7}", ""])
-  func `a URL without the name of a file is refused`(_ url: String) {
+  func `-O refuses a URL whose path ends without a file name`(_ url: String) {
     #expect(throws: CommandError.self) { try OutputPath.remoteName(url) }
   }
 
@@ -46,7 +48,7 @@ import Testing
     #expect(try await Tool.run("send", "--no-fail", "http://127.0.0.1:1/").status == 7)
   }
 
-  @Test func `a request is sent again as --retry says`() async throws {
+  @Test func `with --retry, a failed request is sent again`() async throws {
     let count = Watched(0)
     let server = try LoopbackServer { _ in
       count.update { $0 += 1 }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import SluiceCommand
 
-/// The same words for curl and for `sluice send` over TLS: the server sees the same version, cipher, client certificate and
-/// request, and the status is the same.
+/// Runs curl and `sluice send` over TLS with the same arguments. The server must see the same version, cipher, client
+/// certificate and request, and the exit status must be the same.
 @Suite(.enabled(if: CurlCommand.path != nil)) struct CurlTLSComparisonTests {
   @Test func `curl and send do the same over TLS`() async throws {
     let certificates = try await TestCertificates.shared()

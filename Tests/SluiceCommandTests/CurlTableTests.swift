@@ -5,7 +5,7 @@ import Testing
 
 /// The tables of curl's options in the documentation.
 @Suite(.enabled(if: CurlCommand.path != nil)) struct CurlTableTests {
-  @Test func `every option of curl is in a table`() async throws {
+  @Test func `the tables contain every option of curl`() async throws {
     let help = try await Command.run(CurlCommand.path ?? "curl", ["--help", "all"]).outputText
     let names = Set(help.matches(of: /--([a-z0-9.-]+)/.anchorsMatchLineEndings()).map { String($0.1) })
     let own = Set(CurlOptions.same.flatMap { [$0.name] + $0.aliases })
@@ -14,7 +14,7 @@ import Testing
     #expect(listed.subtracting(names) == ["timeout"])
   }
 
-  @Test func `an option is the same only if curl and send were compared with it`() throws {
+  @Test func `for each option that the tables list as the same, a test compares curl and send`() throws {
     var compared: Set<String> = []
     for words in CurlInvocations.all + CurlInvocations.secure {
       let plain = words.split(separator: " <{").first.map(String.init) ?? words
@@ -26,7 +26,7 @@ import Testing
     #expect(Set(CurlOptions.same.map(\.name)).subtracting(compared).isEmpty)
   }
 
-  @Test func `no option is in two tables`() {
+  @Test func `no option of curl is in two tables`() {
     let names = CurlOptions.different.map(\.name) + CurlOptions.absent.flatMap(\.names)
     #expect(Set(names).count == names.count)
     #expect(Set(names).isDisjoint(with: CurlOptions.same.map(\.name)))

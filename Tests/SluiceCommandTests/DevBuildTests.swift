@@ -3,7 +3,7 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// `sluice dev`: sources that are edited, with the compilers of this machine.
+/// `sluice dev` with sources that are edited. The tests use the compilers of this machine.
 @Suite struct DevBuildTests {
   /// A plugin of `sluice plugin new` in the folder `my`, which sets `x-my`.
   private static func scaffold(_ language: String, in folder: TemporaryDirectory) async throws {
@@ -46,10 +46,10 @@ import Testing
     let diagnostic = try #require(failed["diagnostics"]?.elements.first { $0["severity"]?.string == "error" })
     #expect(diagnostic["file"]?.string?.hasSuffix("my/plugin.c") == true && diagnostic["column"]?.integer ?? 0 > 0)
     #expect(diagnostic["line"]?.integer == 14 && diagnostic["message"]?.string?.contains("contxt") == true, "\(failed)")
-    #expect(try await run.request()["snapshot"]?.integer == 2, "the build before serves")
+    #expect(try await run.request()["snapshot"]?.integer == 2, "the previous build serves")
 
     try Self.edit(source, "self = contxt;", "self = context; // mended")
-    // It was built. Whether a changed comment changes the library depends on debug information.
+    // Only `built` is certain: whether a changed comment changes the library depends on debug information.
     try await run.next("built")
     try Self.edit(source, "\"0.2.0\"", "\"0.3.0\"")
     try await run.next("swapped")
@@ -130,7 +130,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `a build that fails without diagnostics shows its output, and the end kills a running build`()
+  @Test func `the output of a build that fails without diagnostics is shown, and the end of dev kills a running build`()
     async throws
   {
     let library = try await StampedLibrary.inC()
@@ -158,6 +158,6 @@ import Testing
     run.running.send(signal: SIGKILL)
     _ = try await run.running.wait(upTo: Patience.limit)
     while kill(process, 0) == 0, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
-    #expect(kill(process, 0) != 0, "a build outlives nobody")
+    #expect(kill(process, 0) != 0, "the build ended with sluice dev")
   }
 }

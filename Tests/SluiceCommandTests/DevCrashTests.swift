@@ -5,7 +5,7 @@ import Testing
 
 /// `sluice dev`: plugins that crash while they serve.
 @Suite struct DevCrashTests {
-  /// Sets `x-stamp-a` to `build`, and crashes at the path `/crash` if the test wants it.
+  /// Compiles a plugin that sets `x-stamp-a` to `build`. If `crashes`, it crashes at the path `/crash`.
   private static func compile(_ build: Int, crashes: Bool) async throws -> [UInt8] {
     let product = try await PluginCompiler.compile(
       "crashes-on-request", defines: ["BUILD=\(build)", "CRASHES=\(crashes ? 1 : 0)"])
@@ -19,7 +19,7 @@ import Testing
     """
   }
 
-  @Test func `the next supervisor removes the files of a killed one, and none of a living one`()
+  @Test func `a supervisor removes the files of a killed supervisor, but not the files of a running one`()
     async throws
   {
     let library = try await StampedLibrary.inC()
@@ -40,7 +40,7 @@ import Testing
     #expect(left.count == 1)
     killed.send(signal: SIGKILL)
     _ = try await killed.wait(upTo: Patience.limit)
-    #expect(folders() == left, "nobody is there to remove it")
+    #expect(folders() == left, "after SIGKILL, the folder is still there")
     let second = try await start()
     let own = folders()
     #expect(own.count == 1 && own.isDisjoint(with: left))
@@ -82,9 +82,9 @@ import Testing
     #expect(refused["hash"]?.string == hash && refused["subject"]?.string == "build", "\(refused)")
     let restarted = try await run.next("restarted")
     #expect(restarted["builds"]?[0]?["hash"]?.string != hash)
-    #expect(try await run.stamp(at: address) == "1", "the build before, at the same endpoint")
+    #expect(try await run.stamp(at: address) == "1", "the previous build serves, at the same endpoint")
 
-    // The same content again, by another name and age.
+    // The same content again, as a new file that is renamed into place.
     try StampedLibrary.install(bad, at: run.folder.path("b.so"))
     #expect(rename(run.folder.path("b.so"), run.library) == 0)
     try await run.next("unchanged")
@@ -99,7 +99,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `without a previous build the engine is started again, a limited number of times`() async throws {
+  @Test func `without a previous build, a crashed engine is restarted a limited number of times`() async throws {
     let bad = try await Self.compile(1, crashes: true)
     let mended = try await Self.compile(2, crashes: false)
     let run = try await DevRun(configuration: { Self.configuration($0) }) {
@@ -121,7 +121,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `an engine that was given up is started again only by a build that works`()
+  @Test func `an engine that crashed too often is started again only for a build that works`()
     async throws
   {
     let (bad, mended) = (try await Self.compile(1, crashes: true), try await Self.compile(2, crashes: false))

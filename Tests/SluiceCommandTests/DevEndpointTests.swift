@@ -22,7 +22,7 @@ import Testing
     return (run, try port(of: try await run.start()))
   }
 
-  @Test func `fields that the Connection field of a response names are not forwarded`() async throws {
+  @Test func `fields named in the Connection field of a response are not forwarded`() async throws {
     let server = try ScriptedServer([
       ScriptStep.respond(headers: ["Connection: keep-alive, X-Private", "x-private: 1", "X-Public: 2"])
     ])
@@ -38,7 +38,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `a request with two possible ends is refused, and no part of it reaches the server`() async throws {
+  @Test func `a request whose end is ambiguous is refused, and no part of it reaches the server`() async throws {
     let server = try LoopbackServer()
     let library = try await StampedLibrary.inC()
     let run = try await DevRun(
@@ -89,7 +89,7 @@ import Testing
     try await run.end()
   }
 
-  /// Everything that a server sends on a connection until it closes.
+  /// A request on a raw connection. `text()` returns everything that the server sends until it closes the connection.
   private struct RawHead {
     let client: RawClient
     let request: String
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func `after a response has begun, no other one follows`() async throws {
+  @Test func `if the engine dies after a response has begun, the client gets no second response`() async throws {
     let size = 64 << 20
     let server = try LoopbackServer(recording: .countOnly) { _ in
       ServerResponse(body: .generated(.alphabet, byteCount: UInt64(size), chunked: false))

@@ -11,7 +11,7 @@ import Testing
 @Suite struct DevPartsTests {
   // MARK: Debounce
 
-  @Test func `each change is reported after its own silence, counted from its last change`() {
+  @Test func `a file is reported when the silence that is set for it has passed since its last change`() {
     var debounce = Debounce<String>(longest: .milliseconds(500))
     #expect(debounce.nextDue == nil)
     debounce.note("a", at: .zero, silence: .milliseconds(50))
@@ -31,12 +31,12 @@ import Testing
       debounce.note(1, at: .milliseconds(millisecond), silence: .milliseconds(50))
       told += debounce.takeDue(at: .milliseconds(millisecond)).count
     }
-    #expect(told == 3, "every 501 ms, the moment after the longest wait")
+    #expect(told == 3, "once every 501 ms: the longest wait is 500 ms")
   }
 
-  // MARK: Places
+  // MARK: Watched places
 
-  @Test func `every link on the way is a place, and so is a missing file`() throws {
+  @Test func `every symbolic link on a path is watched, and also the first missing part`() throws {
     let folder = try TemporaryDirectory()
     let real = try #require(Paths.resolved(folder.path))
     mkdir(folder.path("one"), 0o755)
@@ -59,7 +59,7 @@ import Testing
     return reader
   }
 
-  @Test func `gcc: the place, the words and the source below`() throws {
+  @Test func `gcc: the reader finds the place, the message and the source line below it`() throws {
     let reader = read(
       """
       /p/plugin.c: In function 'on_request':
@@ -90,7 +90,7 @@ import Testing
     #expect(reader.diagnostics.first?.line == 29 && reader.diagnostics.first?.excerpt.count == 3)
   }
 
-  @Test func `linkers: the missing symbol, and where it is used`() {
+  @Test func `linkers: the reader finds the missing symbol and the place that uses it`() {
     let reader = read(
       """
       /usr/bin/ld: /tmp/cc1.o: in function `create':
@@ -102,7 +102,7 @@ import Testing
     #expect(reader.diagnostics.first?.message == "undefined reference to `gone'")
   }
 
-  @Test func `colours are removed, and a text without a place is shown too`() {
+  @Test func `colours are removed from a compiler's output, and a message without a place is shown too`() {
     let reader = read(
       "\u{1B}[1mcc1:\u{1B}[0m \u{1B}]0;title\u{07}\u{1B}[31;1mfatal error: \u{1B}[Kno input files\nerror: no rule")
     #expect(reader.diagnostics.map(\.message) == ["no input files", "no rule"])
@@ -112,11 +112,11 @@ import Testing
   @Test(arguments: [
     "", ":", ": error: ", "::1: error: x", "a: error:", "\u{1B}[", "\u{1B}]", String(repeating: ":", count: 9999),
   ])
-  func `hostile lines are read to their end`(_ line: String) { _ = read(line + "\n" + line).diagnostics }
+  func `malformed lines do not crash the reader`(_ line: String) { _ = read(line + "\n" + line).diagnostics }
 
   // MARK: Crashes
 
-  @Test func `a crash of the same builds is forgiven twice in a minute, but never at the start`() {
+  @Test func `crashes of the same builds restart the engine twice in a minute, but a crash at the start never does`() {
     var ledger = CrashLedger()
     #expect(ledger.note(at: .seconds(1), goesBack: false, wasReady: true) == .restart)
     #expect(ledger.note(at: .seconds(2), goesBack: false, wasReady: true) == .restart)
@@ -128,7 +128,7 @@ import Testing
 
   // MARK: The end
 
-  @Test func `events in the same batch as the interrupt, and after it, are left for the end`() throws {
+  @Test func `messages that follow the interrupt in the same batch are left for the end of the session`() throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write("{}", to: "c.json")
     let arguments = try ArgumentParser.parse(["-c", file, "--json"], for: DevCommand.description)
@@ -142,7 +142,9 @@ import Testing
 
   // MARK: The folder for files
 
-  @Test func `a folder is removed with its session, a left-over one with the next, and nothing else is`() throws {
+  @Test func `a folder is removed at the end of its session, or by the next session, and no other folder is removed`()
+    throws
+  {
     let base = try TemporaryDirectory()
     func names() -> Set<String> { Set(FileTree.names(in: base.path)) }
     var living: SourceFolder? = try SourceFolder(in: base.path)
@@ -151,7 +153,7 @@ import Testing
     // A folder of a killed session.
     try base.makeFolder("sluice-dev-killed")
     for name in ["a.so", "crash-1"] { try base.write("x", to: "sluice-dev-killed/\(name)") }
-    // Folders that only look like one.
+    // Entries that only look like a folder of a session.
     let precious = try base.makeFolder("precious")
     try base.write("x", to: "precious/file")
     symlink(precious, base.path("sluice-dev-linked"))
@@ -173,7 +175,7 @@ import Testing
     #expect(names() == others.subtracting([live]))
   }
 
-  @Test(.enabled(if: geteuid() == 0)) func `a folder of another user stays`() throws {
+  @Test(.enabled(if: geteuid() == 0)) func `a folder of another user is not removed`() throws {
     let base = try TemporaryDirectory()
     let other = try base.makeFolder("sluice-dev-others")
     chown(other, 65534, 65534)
@@ -181,7 +183,7 @@ import Testing
     #expect(FileTree.names(in: base.path) == ["sluice-dev-others"])
   }
 
-  @Test func `folders that are made all at once stay, each with its own session`() async throws {
+  @Test func `sessions that start at the same time do not remove each other's folders`() async throws {
     let base = try TemporaryDirectory()
     let path = base.path
     let held = Watched(0)
@@ -202,7 +204,7 @@ import Testing
 
   // MARK: The sources of a package
 
-  @Test func `a build is named by its sources, and not by other files among them`() throws {
+  @Test func `the name of a build depends on its sources, but not on other files in the same folder`() throws {
     let folder = try TemporaryDirectory()
     for name in ["Sources", "Sources/My"] { try folder.makeFolder(name) }
     try folder.write("let a = 1\n", to: "Sources/My/My.swift")
@@ -233,7 +235,7 @@ import Testing
 
   // MARK: Good builds
 
-  @Test func `the session returns to the newest good build, and always keeps the last one`() {
+  @Test func `builds that are at fault are dropped, but the last remaining build of a library is kept`() {
     func build(_ hash: String) -> GoodBuilds.Build {
       GoodBuilds.Build(library: "l", plugins: ["a"], version: "1", hash: hash, generation: 1)
     }
@@ -245,13 +247,13 @@ import Testing
     good.drop(["5", "4"])
     #expect(good.newest(of: "l")?.hash == "3")
     good.drop(["3"])
-    #expect(good.newest(of: "l")?.bytes == Array("3".utf8), "older ones are forgotten")
+    #expect(good.newest(of: "l")?.bytes == Array("3".utf8), "the only build that is left is not dropped")
     #expect(good.newest(of: "m") == nil)
   }
 
   // MARK: Events
 
-  @Test func `an event is a document with its name, and a line with its plugins`() throws {
+  @Test func `an event is printed as a document with its name, or as a line with its plugins`() throws {
     let event = DevEvent(.buildFailed, plugins: ["auth"], "build\nfailed\u{1B}", tone: .bad).with("n", 1)
     #expect(
       "\(event.document(at: .zero))"
@@ -278,7 +280,7 @@ import Testing
     #expect(throws: (any Error).self) { try TypedRequest(line, from: nil) }
   }
 
-  @Test func `a place to listen is a port, or an address and a port`() {
+  @Test func `a listen address is a port, or an address and a port`() {
     func parsed(_ text: String) -> String? { ListenPlace.parse(text).map { "\($0.host) \($0.port)" } }
     #expect(parsed("80") == "127.0.0.1 80" && parsed(":80") == "127.0.0.1 80" && parsed("[::1]:8") == "::1 8")
     #expect(parsed("localhost:0") == "localhost 0")

@@ -3,7 +3,7 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// `sluice dev`: what a new build does differently with the requests that were sent so far.
+/// `sluice dev` replays the requests that were sent so far, and shows what a new build does differently.
 @Suite struct DevReplayTests {
   @Test func `after a swap the last requests are replayed, and the difference is shown stage by stage`()
     async throws
@@ -26,7 +26,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `the requests of -i come before later ones, even after a restart`() async throws {
+  @Test func `the requests of -i are replayed before later requests, even after a restart`() async throws {
     let library = try await StampedLibrary.inC()
     let input = try TemporaryDirectory()
     let file = try input.write(#"{"url": "/recorded"}"# + "\n", to: "in.jsonl")

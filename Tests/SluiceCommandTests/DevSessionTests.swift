@@ -4,9 +4,9 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// `sluice dev`: the configuration, the traffic, and the ways in which it ends.
+/// `sluice dev`: its configuration, its traffic, and how a session ends.
 @Suite struct DevSessionTests {
-  @Test func `an invalid configuration is refused with a message, and used when it is corrected`() async throws {
+  @Test func `an invalid configuration is refused with a message, and the corrected one is used`() async throws {
     let (run, _) = try await DevRun.stamped()
     try await run.start()
     try run.folder.write(#"{"plugin": 1}"#, to: "c.json")
@@ -23,7 +23,9 @@ import Testing
     try await run.end()
   }
 
-  @Test func `a key that is read only at the start restarts the engine, which names the key`() async throws {
+  @Test func `a change of a key that is read only at the start restarts the engine, and the event names the key`()
+    async throws
+  {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     try library.install(2, at: run.library)
@@ -31,7 +33,7 @@ import Testing
     try run.folder.write(DevRun.configuration(run.server.baseURL, transport: #", "loops": 2"#), to: "c.json")
     let restarted = try await run.next("restarted")
     #expect(restarted["reason"]?.string?.contains("transport.loops") == true, "\(restarted)")
-    #expect(try await run.stamp(at: address) == "2", "the endpoint stays, and the build")
+    #expect(try await run.stamp(at: address) == "2", "the endpoint and the build are the same as before")
     try await run.end()
   }
 
@@ -56,7 +58,7 @@ import Testing
     // A build for the later change shows that the configuration was read.
     try run.folder.write("two", to: "source")
     try await run.next("building")
-    // The pipe is open for both directions, so that nobody waits for the other end.
+    // The pipe is opened for both directions, so that opening it does not wait for the other end.
     let gate = FileDescriptor(adopting: open(run.folder.path("gate"), O_RDWR | O_CLOEXEC))
     try await run.start()
     let reloaded = try await run.next("reloaded")
@@ -65,7 +67,7 @@ import Testing
     gate.close()
   }
 
-  @Test func `a start that fails waits for a correction`() async throws {
+  @Test func `after a failed start, dev waits for a correction`() async throws {
     let library = try await StampedLibrary.inC()
     let run = try await DevRun { folder in _ = folder }
     let waiting = try await run.next("waiting")
@@ -96,7 +98,7 @@ import Testing
     try await typed.end()
   }
 
-  @Test func `the endpoint passes requests on, and is not an open proxy`() async throws {
+  @Test func `the endpoint forwards requests, but is not an open proxy`() async throws {
     let (run, _) = try await DevRun.stamped("--listen", "127.0.0.1:0")
     let address = try await run.start()
     func status(_ arguments: String...) async throws -> String {
@@ -110,7 +112,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `wrong usage is reported, and ends with 2`() async throws {
+  @Test func `wrong usage is reported, and ends with status 2`() async throws {
     #expect(try await Tool.run("dev").status == 2)
     #expect(try await Tool.run("dev", "-c", "/nowhere.json").status == 2)
     let folder = try TemporaryDirectory()
@@ -119,7 +121,7 @@ import Testing
     #expect(try await Tool.run("dev", "-c", file, "-i", "/nowhere").status == 2)
   }
 
-  @Test func `an engine without a supervisor ends, and so do its trials`() async throws {
+  @Test func `if the supervisor dies, the engine and its trials end`() async throws {
     let (run, _) = try await DevRun.stamped()
     let process = try #require(try await run.next("started")["process"]?.integer)
     try #require(kill(pid_t(process), 0) == 0)
@@ -130,7 +132,7 @@ import Testing
     #expect(kill(pid_t(process), 0) != 0)
   }
 
-  @Test func `a closed standard output ends dev with 141`() async throws {
+  @Test func `a closed standard output ends dev with status 141`() async throws {
     let library = try await StampedLibrary.inC()
     let folder = try TemporaryDirectory()
     try library.install(1, at: folder.path("a.so"))

@@ -7,7 +7,8 @@ import Testing
 
 /// `sluice dev`: an engine whose loops are stuck.
 @Suite struct DevStallTests {
-  /// Sets `x-stamp-a` to `build`; with `loops`, does not return from a request to the path `/loop`.
+  /// Compiles a plugin that sets `x-stamp-a` to `build`. If `loops`, it does not return from a request to the path
+  /// `/loop`.
   private static func compile(_ build: Int, loops: Bool, _ defines: String...) async throws -> [UInt8] {
     let product = try await PluginCompiler.compile(
       "loops-on-request", defines: ["BUILD=\(build)", "LOOPS=\(loops ? 1 : 0)"] + defines)
@@ -43,7 +44,7 @@ import Testing
     let refused = try await run.next("refused")
     #expect(refused["hash"]?.string == hash && refused["subject"]?.string == "build", "\(refused)")
     try await run.next("restarted")
-    #expect(try await run.stamp(at: address) == "1", "the build before")
+    #expect(try await run.stamp(at: address) == "1", "the previous build serves")
     try StampedLibrary.install(mended, at: run.library)
     try await run.next("swapped")
     #expect(try await run.stamp(at: address) == "3")
@@ -107,7 +108,8 @@ import Testing
     try await run.next("log") { $0["message"]?.string?.contains("has blocked loop 0") == true }
     let began = ContinuousClock.now
     #expect(try await run.end().status == 130)
-    // Three seconds, doubled for a busy machine; a stop that waited for the loop would take ten.
+    // The time limit is three seconds. The test allows three times as much for a busy machine. A stop that waited for
+    // the loop would take ten.
     #expect(ContinuousClock.now - began < .seconds(9))
   }
 

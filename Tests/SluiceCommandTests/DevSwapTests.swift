@@ -3,9 +3,9 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// `sluice dev`: libraries that change in every way in which files change.
+/// `sluice dev` with libraries whose files change in every possible way.
 @Suite struct DevSwapTests {
-  @Test func `a library that is renamed into place is live for the next request`() async throws {
+  @Test func `a library that is renamed into place serves the next request`() async throws {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     #expect(try await run.stamp(at: address) == "1")
@@ -32,7 +32,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `a library that is overwritten or truncated in place is harmless, and serves when it is complete`()
+  @Test func `a library that is overwritten or truncated in place does no harm, and serves when it is complete`()
     async throws
   {
     let (run, library) = try await DevRun.stamped("--listen", "0")
@@ -50,7 +50,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `links are followed, even if one on the way is switched`() async throws {
+  @Test func `symbolic links are followed, even if one of them changes`() async throws {
     let library = try await StampedLibrary.inC()
     let run = try await DevRun(
       "--listen", "0",
@@ -64,16 +64,16 @@ import Testing
       symlink("build-1", folder.path("now"))
     }
     let address = try await run.start()
-    // The folder, by renaming another link over it.
+    // Changes the link to the folder, by renaming another link over it.
     symlink("build-2", run.folder.path("next"))
     #expect(rename(run.folder.path("next"), run.folder.path("now")) == 0)
     try await run.next("swapped")
     #expect(try await run.stamp(at: address) == "2")
-    // The file that the link leads to now.
+    // Changes the file that the links now lead to.
     try library.install(4, at: run.folder.path("build-2/real.so"))
     try await run.next("swapped")
     #expect(try await run.stamp(at: address) == "4")
-    // Removed and created again.
+    // Removes the link to the folder, and creates it again.
     unlink(run.folder.path("now"))
     symlink("build-3", run.folder.path("now"))
     try await run.next("swapped")
@@ -81,7 +81,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `A, B, A again, with the age and the size of before, are three swaps`() async throws {
+  @Test func `a change from build A to B and back to A is noticed, even if age and size stay the same`() async throws {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     for number in [2, 1] {
@@ -99,7 +99,7 @@ import Testing
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     let build = library.build(2)
-    // Closed at its full size and empty: no event reports writes through the mapping.
+    // The file is closed at its full size, but empty. The kernel reports no event for writes through the mapping.
     let descriptor = open(run.library + ".new", O_RDWR | O_CREAT | O_CLOEXEC, 0o755)
     try #require(descriptor >= 0 && ftruncate(descriptor, build.count) == 0)
     let mapping = mmap(nil, build.count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
@@ -115,8 +115,8 @@ import Testing
     try await run.end()
   }
 
-  /// Runs at the real speed, and therefore only with `SLUICE_SOAK=1`: over two seconds, as gold writes a library. The
-  /// file is closed at the end, or before anything is in it.
+  /// Writes a library over two seconds, as the linker gold does. It runs at real speed, and therefore only with
+  /// `SLUICE_SOAK=1`. With a mapping, the file is closed before anything is written, and otherwise at the end.
   @Test(.enabled(if: Tool.isSoak), arguments: [false, true])
   func `dev waits for a writer that sets the size first and fills the file over two seconds`(_ isMapped: Bool)
     async throws
@@ -124,7 +124,7 @@ import Testing
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     let build = library.build(2)
-    // A new file at the path, as linkers make it.
+    // Creates a new file at the path, as linkers do.
     unlink(run.library)
     let descriptor = open(run.library, O_RDWR | O_CREAT | O_CLOEXEC, 0o755)
     try #require(descriptor >= 0 && ftruncate(descriptor, build.count) == 0)
@@ -146,13 +146,15 @@ import Testing
     if !isMapped { close(descriptor) }
     try await run.next("swapped")
     #expect(try await run.stamp(at: address) == "2")
-    #expect(run.count("swapped") == 1 && run.count("refused") <= 3, "no storm: \(run.running.outputSoFar)")
+    #expect(run.count("swapped") == 1 && run.count("refused") <= 3, "too many events: \(run.running.outputSoFar)")
     try await run.end()
   }
 
-  /// Runs at the real speed, and therefore only with `SLUICE_SOAK=1`.
+  /// Runs at real speed, and therefore only with `SLUICE_SOAK=1`.
   @Test(.enabled(if: Tool.isSoak))
-  func `a thousand touches per second for five seconds cause no storm, and the next build serves`() async throws {
+  func `a thousand touches per second for five seconds cause no flood of events, and the next build serves`()
+    async throws
+  {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     let began = ContinuousClock.now
@@ -168,12 +170,14 @@ import Testing
     try library.install(2, at: run.library)
     try await run.next("swapped")
     #expect(run.count("swapped") == 1 && run.count("changed") == 1 && run.count("refused") == 0, "in \(took)")
-    #expect(run.count("unchanged") <= 2, "said once for each content: \(run.running.outputSoFar)")
+    #expect(run.count("unchanged") <= 2, "reported once for each content: \(run.running.outputSoFar)")
     #expect(try await run.stamp(at: address) == "2")
     try await run.end()
   }
 
-  @Test func `a file that is touched all the time causes no storm, and the next build is swapped in`() async throws {
+  @Test func `a file that is touched all the time causes no flood of events, and the next build is swapped in`()
+    async throws
+  {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     utimensat(AT_FDCWD, run.library, nil, 0)
@@ -186,12 +190,14 @@ import Testing
     try library.install(2, at: run.library)
     try await run.next("swapped")
     #expect(run.count("swapped") == 1 && run.count("changed") == 1 && run.count("refused") == 0)
-    #expect(run.count("unchanged") <= 2, "said once for each content: \(run.running.outputSoFar)")
+    #expect(run.count("unchanged") <= 2, "reported once for each content: \(run.running.outputSoFar)")
     #expect(try await run.stamp(at: address) == "2")
     try await run.end()
   }
 
-  @Test func `a build that fails its trial is refused with the reason, and then repaired`() async throws {
+  @Test func `a build that fails its trial is refused with the reason, and the repaired build is swapped in`()
+    async throws
+  {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     let bad = try await StampedLibrary.inC(.failsCreate)
@@ -221,7 +227,7 @@ import Testing
     try bad.install(2, at: run.folder.path("a.so"))
     try library.install(2, at: run.folder.path("b.so"))
     #expect(try await run.next("swapped").plugins == ["b"])
-    // This comes before or after the swap, depending on whether the two are taken together or one after the other.
+    // The refusal comes before or after the swap, depending on whether dev handles the two changes together.
     try await run.find("refused") { $0.plugins.contains("a") }
     try await run.end()
   }

@@ -3,8 +3,8 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// `sluice plugin build --direct` of a package in Swift, with the compiler of this machine. The package has no SDK, which would
-/// take minutes.
+/// `sluice plugin build --direct` of a package in Swift, with the compiler of this machine. The package does not use
+/// the SDK, whose build would take minutes.
 @Suite struct DirectBuildTests {
   private static let direct = "sluice: plugin build: the compiler was called directly"
   private static let package = "sluice: plugin build: the package is built: "
@@ -51,13 +51,13 @@ import Testing
     return result
   }
 
-  /// Whether the library that is named has the text.
+  /// Returns whether the library whose path the result prints contains the text.
   private func library(_ result: CommandResult, has text: String) throws -> Bool {
     let bytes = try FileTree.read(result.outputText.trimmed)
     return bytes.firstRange(of: Array(text.utf8)) != nil
   }
 
-  @Test func `the second save is built directly, and changes outside of the plan are built as a package`()
+  @Test func `the second build calls the compiler directly, but changes outside of the plan cause a package build`()
     async throws
   {
     var result = try await build(Self.package + "there is no record of an earlier build")
@@ -70,7 +70,7 @@ import Testing
     #expect(result.status == 0 && result.outputText == first, "\(result.errorText)")
     #expect(try library(result, has: "second-text") && !library(result, has: "first-text"))
 
-    // An error is shown in the compiler's words, and does not change the library.
+    // The compiler's error message is shown, and the library does not change.
     try folder.write(Self.source("third-text") + "let wrong = gone\n", to: "my/Sources/My/My.swift")
     let before = try FileTree.read(first.trimmed)
     result = try await build(Self.direct)
@@ -93,7 +93,7 @@ import Testing
     #expect(result.status == 0 && result.errorText.contains("/my/Sources/My has changed"), "\(result.errorText)")
     #expect(try library(result, has: "fourth-text") && library(result, has: "mended-text"))
 
-    // Other settings of the compiler.
+    // Changed compiler settings in the package manifest.
     try writePackage(", swiftSettings: [.define(\"OTHER\")]")
     try folder.write(
       "#if OTHER\n\(Self.source("other-text"))#else\n\(Self.source("same-text"))#endif\n", to: "my/Sources/My/My.swift")
@@ -101,7 +101,7 @@ import Testing
     #expect(result.status == 0 && result.errorText.contains("/my/Package.swift has changed"), "\(result.errorText)")
     #expect(try library(result, has: "other-text"))
 
-    // The sources are those of the first direct build again: nothing of the changes is left over.
+    // With the first sources again, the library contains nothing of the later changes.
     unlink(folder.path("my/Sources/My/More.swift"))
     try writePackage()
     try folder.write(Self.source("first-text"), to: "my/Sources/My/My.swift")
@@ -112,7 +112,7 @@ import Testing
     #expect(try library(result, has: "last-text"))
   }
 
-  @Test func `a static standard library is linked by the package manager and directly, and hidden both times`()
+  @Test func `both a package build and a direct build link a static standard library and hide its symbols`()
     async throws
   {
     func build(_ options: [String], _ expected: String, isStatic: Bool) async throws -> CommandResult {
@@ -126,7 +126,7 @@ import Testing
       #expect(document["needed"]?.elements.contains { $0.string == "libswiftCore.so" } == !isStatic)
       return result
     }
-    // The code is enough to need the runtime of tasks, too.
+    // This code also needs the runtime of tasks.
     func source(_ text: String) -> String {
       Self.source(text) + "public func work() { Task { print(await value()) } }\nfunc value() async -> Int { 1 }\n"
     }
@@ -145,7 +145,7 @@ import Testing
     #expect(symbols.outputText.contains(exports))
   }
 
-  @Test func `another environment, and a record that is broken, lead to a package build`() async throws {
+  @Test func `a changed environment or a broken record causes a package build`() async throws {
     _ = try await build(Self.package)
     let record = folder.path("my/.build/sluice-direct/record.json")
     let text = try FileTree.readText(record)
@@ -153,7 +153,7 @@ import Testing
     for broken in ["", "{}", "[]", String(text.dropLast(5)), text.replacing(#""form":1"#, with: #""form":2"#)] {
       try #require(broken != text)
       try StampedLibrary.install(Array(broken.utf8), at: record)
-      // The output of the package build does not matter here, only that it is called.
+      // The test checks only that a package build is started, not its output.
       let result = try await Command.run(
         Tool.path, ["plugin", "build", "--direct", "my"],
         environment: Tool.cleared.merging(["PATH": "/nowhere"]) { $1 },

@@ -16,7 +16,7 @@ import Testing
     #expect(try await running.wait().status == 130)
   }
 
-  @Test func `a request with two possible ends is refused with the reason`() async throws {
+  @Test func `a request whose end is ambiguous is refused with the reason`() async throws {
     let running = try Tool.start("echo")
     try await running.waitForOutput(containing: "\n")
     let port = try #require(running.outputSoFar.trimmed.split(separator: ":").last.flatMap { UInt16($0) })
@@ -31,16 +31,18 @@ import Testing
     #expect(try await running.wait().status == 130)
   }
 
-  @Test func `without descriptors echo waits instead of spinning, and answers when some are free again`() async throws {
+  @Test func `if no descriptor is free, echo waits without spinning, and answers when some are free again`()
+    async throws
+  {
     let running = try Tool.start("echo")
     try await running.waitForOutput(containing: "\n")
     let port = try #require(running.outputSoFar.trimmed.split(separator: ":").last.flatMap { UInt16($0) })
-    // Standard input, output and error take these three.
+    // Standard input, output and error already use these three descriptors.
     try await limitDescriptors(of: running.processID, to: 3)
     let client = try RawClient(port: port)
     let atFirst = try pauses(of: running.processID)
     let end = ContinuousClock.now + Patience.limit
-    // A thread that spins never gives its processor away by itself.
+    // A thread that spins never gives up the processor voluntarily, so this counter would not grow.
     while try pauses(of: running.processID) < atFirst + 20, ContinuousClock.now < end {
       try await Task.sleep(for: .milliseconds(2))
     }
@@ -55,7 +57,7 @@ import Testing
     try await Command.check("prlimit", ["--pid", "\(process)", "--nofile=\(count):"])
   }
 
-  /// How often the threads of a process have begun to wait.
+  /// Returns how often the threads of a process have begun to wait.
   private func pauses(of process: Int32) throws -> Int {
     let threads = "/proc/\(process)/task"
     let lines = try FileTree.names(in: threads).flatMap { thread in
@@ -65,7 +67,7 @@ import Testing
       .compactMap { $0.split(separator: "\t").last.flatMap { Int($0) } }.reduce(0, +)
   }
 
-  @Test func `a port that is taken is named`() async throws {
+  @Test func `a port that is in use is named in the message`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let result = try await Tool.run("echo", "--port", "\(server.port)")

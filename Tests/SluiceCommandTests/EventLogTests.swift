@@ -30,7 +30,7 @@ import Testing
     "did_validate_payload", "did_complete",
   ]
 
-  @Test func `send records the events of a success, which verify-trace finds in order`() async throws {
+  @Test func `send writes the events of a success, and verify-trace finds no broken rule`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -50,7 +50,7 @@ import Testing
     #expect(verdict.outputText.contains("9 events of 1 transactions, no rule broken"))
   }
 
-  @Test func `results and did_complete show what stages have set, and hide secrets`() async throws {
+  @Test func `results and did_complete have the attributes that stages have set, with secrets hidden`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let product = try await PluginCompiler.compile("sets-attributes")
@@ -78,7 +78,7 @@ import Testing
   @Test(arguments: [
     #"{}"#, #"[]"#, #"{"a b": 1}"#, #"{"1a": 1}"#, #"{"": 1}"#, #"{"a": null}"#, #"{"a": {}}"#, #"{"a": [1]}"#,
   ])
-  func `verify-trace refuses attributes that are not attributes`(_ attributes: String) async throws {
+  func `verify-trace refuses invalid attributes`(_ attributes: String) async throws {
     let last = Self.success.count - 1
     let verdict = try await Tool.run(
       "verify-trace", input: log(Self.success) { $0 == last ? #","attributes":\#(attributes)"# : "" })
@@ -139,7 +139,7 @@ import Testing
     #expect(verdict.status == 0, "\(verdict.errorText)")
     let text = try FileTree.readText(path).split(separator: "\n").map(String.init)
     #expect(EventLogAudit(lines: text).complaints == [])
-    // Each checker finds a repeated span, and one that no schema allows.
+    // Each checker refuses a repeated span, and a span that the schema forbids.
     let index = try #require(text.firstIndex { $0.contains("did_end_span") })
     let damages = [
       Array(text[...index]) + text[index...], text.map { $0.replacing(#""kind":"client""#, with: #""kind":"other""#) },
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test func `events go to standard output if the results do not`() async throws {
+  @Test func `--events - is accepted if the results are not written to standard output`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let sent = try await Tool.run("send", server.baseURL, "-o", "/dev/null", "--events", "-")
@@ -162,7 +162,7 @@ import Testing
     #expect(refused.errorText.contains("--events -"))
   }
 
-  @Test func `a log that cannot be written is reported and ends with 1`() async throws {
+  @Test func `an event log that cannot be written is reported, and the command ends with status 1`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let sent = try await Tool.run("send", server.baseURL, "--events", "/dev/full")
@@ -260,7 +260,7 @@ import Testing
     }
   }
 
-  @Test func `a status of a stage is reported together with the received one`() async throws {
+  @Test func `a status that a stage set is reported together with the received status`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(status: 200, headers: [HeaderLine("Cache-Control", "max-age=600")])
     }
@@ -304,7 +304,7 @@ import Testing
     (whole(#""timings":{\#(phases),"isConnectionReused":1}"#), "\"isConnectionReused\" with true or false"),
     (whole(#""timings":{\#(phases),"engine":"auto"}"#), "\"engine\" with \"wire\" or \"curl\""),
   ])
-  func `an invalid event is reported with its line`(_ line: String, _ message: String) async throws {
+  func `verify-trace reports an invalid event with its line`(_ line: String, _ message: String) async throws {
     let result = try await Tool.run("verify-trace", input: log(Self.success) + line)
     #expect(result.status == 1)
     #expect(result.errorText.contains(message), "\(result.errorText)")
@@ -318,7 +318,7 @@ import Testing
       + #""requestId":"r","method":"GET","url":"http://h/",\#(member)}"#
   }
 
-  @Test func `a missing file is wrong usage`() async throws {
+  @Test func `a missing event log is wrong usage of verify-trace`() async throws {
     let result = try await Tool.run("verify-trace", "/nonexistent")
     #expect(result.status == 2)
     #expect(result.errorText.contains("/nonexistent"))
@@ -329,7 +329,7 @@ import Testing
     #expect(result.status == 0)
   }
 
-  @Test func `with --metadata a result has the requests as given and as sent, secrets hidden`() async throws {
+  @Test func `with --metadata, a result has the request as given and as sent, with secrets hidden`() async throws {
     let server = try LoopbackServer { _ in ServerResponse.text("x", type: "text/plain; charset=utf-8") }
     defer { server.stop() }
     let sent = try await Tool.run(
@@ -345,7 +345,7 @@ import Testing
     #expect(metadata["timings"]?["bytesReceived"]?.integer == 1)
   }
 
-  @Test func `metadata goes as far as the transaction got: no name, no connection, no answer, no media type`()
+  @Test func `metadata has fewer members if a transaction fails at DNS, the connection or the response`()
     async throws
   {
     let silent = try ScriptedServer(.receiveHead, .reset)

@@ -3,7 +3,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// `sluice send --explain`, and what the environment says about where headers go.
+/// `sluice send --explain`, and the environment variables that decide which headers are sent.
 @Suite struct ExplainTests {
   private static func send(
     _ config: String, _ arguments: String..., path: String = "/a", environment: [String: String] = [:]
@@ -43,7 +43,7 @@ import Testing
     #expect(bare.errorText.hasPrefix("* no hop was issued\n"))
   }
 
-  @Test func `with --json the result has them`() async throws {
+  @Test func `with --json, the result has the reasons`() async throws {
     let sent = try await Self.send("\"hosts\": [\"a.example\"]", "--explain", "--document")
     #expect(sent.result.errorText == "")
     let explanation = try #require(try sent.result.documents.first?["explain"])
@@ -57,16 +57,16 @@ import Testing
     #expect(try silent.result.documents.first?["explain"] == nil)
   }
 
-  /// The condition that gives a header its reason.
+  /// One reason, and a request whose header is kept or left out for this reason.
   private struct Case: Sendable {
     let reason: String
     let header: String
     var config = "\"hosts\": [\"*\"]"
     var path = "/a"
     var environment: [String: String] = [:]
-    /// A header of the request's own.
+    /// A header that the request already has.
     var own: String?
-    /// A word of the details after the reason; empty without details.
+    /// A part of the details after the reason. Empty if there are no details.
     var detail = ""
   }
 
@@ -112,7 +112,7 @@ import Testing
   ]
 
   @Test(arguments: cases.indices)
-  func `the text and the JSON have every reason, with its details`(index: Int) async throws {
+  func `the text and the JSON output have every reason with its details`(index: Int) async throws {
     let item = Self.cases[index]
     let own = item.own.map { ["-H", $0] } ?? []
     let text = try await Self.send(
@@ -132,7 +132,7 @@ import Testing
     #expect((decision?["value"] != nil) == (item.reason == "sent"))
   }
 
-  @Test func `the reason why an invalid parent is not used is shown`() async throws {
+  @Test func `--explain shows why an invalid TRACEPARENT is not used`() async throws {
     let environment = ["TRACEPARENT": Self.valid.uppercased(), "TRACESTATE": "a=1"]
     let text = try await Self.send("\"hosts\": [\"*\"]", "--explain", environment: environment)
     #expect(text.result.errorText.contains("not used: traceparent: "))
@@ -150,7 +150,7 @@ import Testing
     ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1", false), ("OTEL_EXPORTER_OTLP_ENDPOINT", "not a URL", false),
     ("OTEL_EXPORTER_OTLP_ENDPOINT", "", false),
   ])
-  func `an endpoint of the program's own telemetry gets no headers`(
+  func `requests to an OTLP endpoint of the environment get no trace headers`(
     variable: String, value: String, isExcluded: Bool
   ) async throws {
     let sent = try await Self.send("\"hosts\": [\"*\"]", "--explain", environment: [variable: value])
@@ -168,7 +168,7 @@ import Testing
     let parent: String
     let state: String
     let isContinued: Bool
-    /// The state that is sent.
+    /// The `tracestate` that is sent.
     let sent: String?
 
     init(_ parent: String, _ state: String, continued: Bool = false, sends sent: String? = nil) {
@@ -199,7 +199,7 @@ import Testing
   ]
 
   @Test(arguments: vectors.indices)
-  func `W3C's rules hold for the parent that the environment carries`(index: Int) async throws {
+  func `TRACEPARENT and TRACESTATE follow the rules of W3C Trace Context`(index: Int) async throws {
     let vector = Self.vectors[index]
     let environment = ["TRACEPARENT": vector.parent, "TRACESTATE": vector.state, "BAGGAGE": "a=1,=,b=%20;p"]
     let arrived = try await Self.send("\"hosts\": [\"*\"]", "--explain", environment: environment)

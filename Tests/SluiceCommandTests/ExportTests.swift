@@ -3,7 +3,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The plugin otlp in the command, set up by OpenTelemetry's variables.
+/// The plugin otlp in the command, configured by OpenTelemetry's environment variables.
 @Suite struct ExportTests {
   private static func header(_ name: String, of request: ServerRequest) -> String? {
     request.headers.first { $0.name.lowercased() == name }?.value
@@ -45,7 +45,7 @@ import Testing
     #expect(traces.first.map { String(decoding: $0.body, as: UTF8.self).contains(#""stringValue":"shop""#) } == true)
   }
 
-  @Test func `a bad variable is refused by its name`() async throws {
+  @Test func `an invalid variable is refused, and the message names it`() async throws {
     let plugin = BuiltProducts.library("otlp")
     let run = try await Tool.run(
       "send", "--plugin", plugin, "http://127.0.0.1:9/", environment: ["OTEL_BSP_SCHEDULE_DELAY": "5s"])

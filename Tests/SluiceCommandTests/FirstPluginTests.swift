@@ -3,11 +3,11 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The plugins that the README begins with: short, and safe to copy.
+/// The example plugins at the beginning of the README. They must be short and safe to copy.
 @Suite struct FirstPluginTests {
   private static let warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 
-  /// The first block of the README in a language, and how many lines it has.
+  /// Returns the README's first code block in a language, and its number of lines.
   private func first(in language: String) throws -> (text: String, lines: Int) {
     let example = try #require(DocumentExample.all(in: language).first { $0.page == "README.md" })
     return (example.text, example.text.split(separator: "\n", omittingEmptySubsequences: false).count - 1)
@@ -18,7 +18,7 @@ import Testing
   @Test func `the first plugin in Swift has at most 10 lines`() throws { #expect(try first(in: "swift").lines <= 10) }
 
   @Test(arguments: [("cc", "c", "c11"), ("c++", "c++", "c++17"), ("c++", "c++", "c++20")])
-  func `the first plugin in C compiles as C and as C++, keeps the rules and does what it says`(
+  func `the first plugin in C compiles as C and as C++, passes validation and sets its header`(
     _ compiler: String, _ language: String, _ standard: String
   ) async throws {
     let folder = try TemporaryDirectory()

@@ -60,7 +60,7 @@ import Testing
   @Test func `there are at least thirty copied commands`() { #expect(Self.commands.count >= 30) }
 
   @Test(.enabled(if: CurlCommand.path != nil), arguments: commands)
-  func `the command that --curl prints sends the same`(_ command: String) async throws {
+  func `the curl command that --curl prints sends the same request`(_ command: String) async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let text = command.replacing("{url}", with: server.baseURL)
@@ -74,7 +74,8 @@ import Testing
     #expect(shown.count == 2 && shown[1] == shown[0], "\(printed.outputText) \(shown)")
   }
 
-  /// Curl asks for no coding unless it is told to, and `send` leaves out the fields of one connection.
+  /// Fields that may differ: curl sends Accept-Encoding only on request, and `send` leaves out connection-specific
+  /// fields.
   private static let left: Set = ["accept-encoding", "connection", "te"]
 
   @Test func `secrets are hidden in the command`() async throws {
@@ -110,7 +111,7 @@ import Testing
     #expect(result.status == 2 && result.errorText.contains(message), "\(result.errorText)")
   }
 
-  @Test func `a URL beside the command is refused`() async throws {
+  @Test func `--from-curl together with a URL is refused`() async throws {
     let result = try await Tool.run("send", "--from-curl", "curl http://h/", "http://h/")
     #expect(result.status == 2 && result.errorText.contains("give either a URL or --from-curl"))
   }

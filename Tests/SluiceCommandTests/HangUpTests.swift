@@ -6,7 +6,7 @@ import Testing
 
 /// `sluice run`: the effect of each SIGHUP.
 @Suite struct HangUpTests {
-  @Test func `relative URLs start from the base of the configuration that was read last`() async throws {
+  @Test func `relative URLs are resolved against the base URL of the newest configuration`() async throws {
     let (first, second) = (try LoopbackServer(), try LoopbackServer())
     defer { for server in [first, second] { server.stop() } }
     let folder = try TemporaryDirectory()
@@ -27,7 +27,7 @@ import Testing
     #expect(second.requests.map(\.target) == ["/two"])
   }
 
-  @Test func `a SIGHUP during the start is handled when the run has started`() async throws {
+  @Test func `a SIGHUP during the start is handled after the run has started`() async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write("{}", to: "c.json")
     let input = folder.path("in.jsonl")
@@ -50,10 +50,10 @@ import Testing
     #expect(try await running.wait(upTo: Patience.limit).status == 0)
   }
 
-  @Test func `of two reloads the file that was read last serves`() async throws {
+  @Test func `after two overlapping reloads, the configuration that was written last serves`() async throws {
     let run = try await ControlledRun()
     let file = run.folder.path("c.json")
-    // Reading it takes as long as the test wants.
+    // The configuration is a pipe, so the test decides how long it takes to read it.
     try #require(mkfifo(run.folder.path("slow"), 0o600) == 0)
     try #require(rename(run.folder.path("slow"), file) == 0)
     run.running.send(signal: SIGHUP)
@@ -69,7 +69,7 @@ import Testing
     #expect(headers["x-second"]?.string == "1" && headers["x-first"] == nil, "\(headers)")
   }
 
-  @Test func `a superseded reload says so`() async throws {
+  @Test func `a superseded reload is reported`() async throws {
     let folder = try TemporaryDirectory()
     try await Self.installStopping(at: "NEVER", in: folder)
     let run = try await ControlledRun(more: #", "s": {"library": "\#(folder.path("s.so"))"}"#)
@@ -80,7 +80,7 @@ import Testing
     // Requests from now on wait for the swap.
     run.running.send(signal: SIGHUP)
     func isSaid() -> Bool { run.running.errorSoFar.contains("superseded by a newer swap") }
-    // A swap that is requested before the SIGHUP is superseded by its reload; the next swap supersedes that reload.
+    // If the SIGHUP comes after the swap, its reload supersedes the swap. The next swap then supersedes that reload.
     for _ in 0..<10 where !isSaid() {
       let newer = try Self.ctl(run, "swap", "-c", run.folder.path("c.json"))
       try await Self.wait(for: "one of the two to be superseded") { isSaid() || newer.hasEnded }
@@ -114,7 +114,7 @@ import Testing
   private static func wait(for what: String, until isMet: () -> Bool) async throws {
     let end = ContinuousClock.now + Patience.limit
     while !isMet() {
-      guard ContinuousClock.now < end else { throw TestKitError("waited in vain for \(what)") }
+      guard ContinuousClock.now < end else { throw TestKitError("timed out while waiting for \(what)") }
       await Task.yield()
     }
   }

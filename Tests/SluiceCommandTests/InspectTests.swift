@@ -5,7 +5,7 @@ import Testing
 
 /// `sluice plugin inspect`.
 @Suite struct InspectTests {
-  @Test func `a plugin's facts are shown, and no code of it runs`() async throws {
+  @Test func `a plugin's facts are shown, and none of its code runs`() async throws {
     let path = BuiltProducts.library("bearer-auth")
     let text = try await Tool.run("plugin", "inspect", path)
     #expect(text.status == 0)
@@ -16,7 +16,9 @@ import Testing
     #expect(document["abi"]?[0]?.integer == 1)
   }
 
-  @Test func `a file that is not a plugin ends with 3, a missing file with 2`() async throws {
+  @Test func `inspect ends with status 3 for a file that is not a plugin, and with status 2 for a missing file`()
+    async throws
+  {
     let folder = try TemporaryDirectory()
     let path = try folder.write("plain text", to: "libx.so")
     let refused = try await Tool.run("plugin", "inspect", path)
@@ -38,13 +40,13 @@ import Testing
     return result
   }
 
-  @Test func `hazards for a later swap are named in plain words (L9)`() async throws {
+  @Test func `hazards for a later swap are named in plain words`() async throws {
     let unique = try await inspect("unique-symbol")
     #expect(unique.status == 0)
     #expect(unique.outputText.contains("keep the variables of the first generation after a swap"))
   }
 
-  @Test func `which Swift runtime a library has is shown, and a mixture is refused (S4)`() async throws {
+  @Test func `the Swift runtime of a library is shown, and a mixture of two runtimes is refused`() async throws {
     let own = try await inspect("own-swift-runtime")
     #expect(own.status == 0)
     #expect(own.outputText.contains("  Swift runtime  static\n"))
@@ -64,7 +66,7 @@ import Testing
     let folder = try TemporaryDirectory()
     let product = try await PluginCompiler.compile("minimal")
     var library = LibraryBytes(try FileTree.read(product.path))
-    // All rights for the stack, or for the first segment.
+    // Gives all access rights to the stack, or to the first segment.
     let place = try #require(library.segment(segment)?.flagsPlace)
     library.write(7, at: place, width: 4)
     let path = try folder.write(library.bytes, to: "libx.so")
@@ -87,13 +89,13 @@ import Testing
     }
   }
 
-  @Test func `a library with its own jansson is refused in plain words`() async throws {
+  @Test func `a library that contains its own jansson is refused`() async throws {
     let result = try await inspect("own-jansson", ["LINKAGE="])
     #expect(result.status == 3)
     #expect(result.errorText.contains("carries its own jansson"))
   }
 
-  @Test func `an entry point of a helper library is named with that library (L8, L9)`() async throws {
+  @Test func `an entry point of a helper library is named with that library`() async throws {
     let folder = try TemporaryDirectory()
     let helper = try await PluginCompiler.compile("minimal", flags: ["-Wl,-soname,libhelper.so"])
     let helperPath = try folder.write(try FileTree.read(helper.path), to: "libhelper.so")
@@ -108,7 +110,7 @@ import Testing
     #expect(result.outputText.contains("needs libhelper.so from its own folder"))
   }
 
-  @Test func `names in a library reach neither a terminal's controls nor the beginning of a line`() async throws {
+  @Test func `names in a library cannot control a terminal or begin a line`() async throws {
     let folder = try TemporaryDirectory()
     let name = "lib\u{1B}[2J\nsluice: x.so"
     let helper = try await PluginCompiler.compile("minimal", flags: ["-Wl,-soname,\(name)"])

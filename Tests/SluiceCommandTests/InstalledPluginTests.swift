@@ -3,21 +3,23 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Plugins that are given by a name: a command in `PREFIX/bin`, and traps with the same names in every other place.
+/// Plugins that are given by name, with a command in `PREFIX/bin`. The working folder contains traps: libraries with
+/// the same names that must not be loaded.
 @Suite struct InstalledPluginTests {
   private let folder: TemporaryDirectory
   private let command: String
-  /// Exists once code of a trap has run.
+  /// The path of a file that the code of a trap creates.
   private let mark: String
 
-  /// Installs `static-headers`, and fills the working folder with libraries of that name, and of one that is not installed.
+  /// Installs `static-headers`, and writes traps with this name and with a name that is not installed into the working
+  /// folder.
   init() async throws {
     folder = try TemporaryDirectory()
     for name in ["bin", "lib", "lib/sluice", "lib/sluice/plugins", "work", "work/plugins"] {
       try folder.makeFolder(name)
     }
     (command, mark) = (folder.path("bin/sluice"), folder.path("trapped"))
-    // A copy if the folder is on another file system.
+    // If the folder is on another file system, the command is copied.
     if link(Tool.path, command) != 0 { try await Command.check("cp", [Tool.path, command]) }
     try await Command.check(
       "install", ["-m", "755", BuiltProducts.library("static-headers"), folder.path("lib/sluice/plugins")])
@@ -39,8 +41,7 @@ import Testing
 
   private var isTrapped: Bool { access(mark, F_OK) == 0 }
 
-  /// Runs a command in the working folder, which is also named by every variable with which a loader or a shell
-  /// searches.
+  /// Runs a command in the working folder. Every search variable of the loader and of the shell also names this folder.
   private func run(_ arguments: String..., as command: String? = nil) async throws -> CommandResult {
     var environment = Tool.cleared
     for name in ["LD_LIBRARY_PATH", "PATH", "PREFIX", "SLUICE_PLUGINS"] {
@@ -59,7 +60,7 @@ import Testing
       """, to: "work/c.json")
   }
 
-  @Test func `a name is the installed library, even if other files have the same name`() async throws {
+  @Test func `a name selects the installed library, even if other files have the same name`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     try configure("static-headers")
@@ -76,7 +77,7 @@ import Testing
     #expect(!isTrapped)
   }
 
-  @Test func `a symbolic link to the command has the plugins of the command`() async throws {
+  @Test func `a command that is started through a symbolic link has the same installed plugins`() async throws {
     let other = try TemporaryDirectory()
     try other.makeFolder("bin")
     symlink(command, other.path("bin/sluice"))
@@ -112,13 +113,13 @@ import Testing
     #expect(!isTrapped)
   }
 
-  @Test func `the traps work: one is loaded by its path`() async throws {
+  @Test func `a trap that is given by its path is loaded, so the traps work`() async throws {
     try configure("./libmissing.so")
     _ = try await run("check", "-c", "c.json")
     #expect(isTrapped)
   }
 
-  @Test func `a command in a build folder has no installed plugins and says so`() async throws {
+  @Test func `a command in a build folder reports that it has no installed plugins`() async throws {
     try configure("static-headers")
     let result = try await run("check", "-c", "c.json", as: Tool.path)
     #expect(result.status == 2)
@@ -126,9 +127,9 @@ import Testing
     #expect(!isTrapped)
   }
 
-  /// Not under a sanitizer: the host library cannot be loaded into a program without its runtime.
+  /// Disabled under a sanitizer: the host library then needs the sanitizer's runtime, which the programs do not have.
   @Test(.enabled(if: !Sanitizer.isOn))
-  func `a program under attach has the plugins of the command, wherever the program is`() async throws {
+  func `a program under attach uses the command's installed plugins, wherever the program is`() async throws {
     for name in ["sluice-attach", "sluice-attach-host"] {
       try await Command.check("install", ["-m", "755", BuiltProducts.library(name), folder.path("lib/sluice")])
     }

@@ -4,14 +4,14 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// An engine that is killed in the middle of a swap leaves nothing that disturbs the next one.
+/// An engine that is killed during a swap leaves nothing behind that disturbs the next engine.
 struct KilledSwapTests {
-  /// The places at which the old and the new build stop.
+  /// Each argument names the step at which the old build stops, and the step at which the new build stops.
   @Test(arguments: [
     ("NEVER", "TRIAL"), ("NEVER", "CONSTRUCTOR"), ("NEVER", "ENTRY"), ("SAVE", "NEVER"), ("NEVER", "CREATE"),
     ("NEVER", "LOAD"), ("NEVER", "ACTIVATE"), ("DEACTIVATE", "NEVER"), ("DESTROY", "NEVER"),
   ])
-  func `kill -9 at a step of a swap leaves the store whole, and the next start serves`(
+  func `kill -9 at a step of a swap leaves a valid store, and the next start serves`(
     _ old: String, _ new: String
   ) async throws {
     let scene = try KilledSwapScene()
@@ -26,10 +26,10 @@ struct KilledSwapTests {
     #expect((stopped == first.processID) == (new != "TRIAL"))
     first.send(signal: SIGKILL)
     _ = try await first.wait()
-    // If the new build served when the engine was killed, the answer might have arrived before.
+    // If the new build already served, `ctl` may have got its answer before the kill.
     let status = try await swap.wait(upTo: Patience.limit).status
     #expect(status == 1 || status == 0 && ["DEACTIVATE", "DESTROY"].contains(old))
-    // The trial ends with its engine.
+    // The process of the trial ends together with its engine.
     try await scene.waitForEnd(of: stopped)
     unlink(scene.folder.path("armed"))
     try await scene.expectWholeStore()
@@ -41,7 +41,7 @@ struct KilledSwapTests {
     try await scene.expectWholeStore()
   }
 
-  @Test func `kill -9 as soon as a new copy is begun leaves the store whole, twenty times`() async throws {
+  @Test func `kill -9 while a new copy is written leaves a valid store, twenty times`() async throws {
     let scene = try KilledSwapScene()
     for number in 0..<20 {
       try await scene.install("\(number)", at: "NEVER")
@@ -101,7 +101,7 @@ private struct KilledSwapScene {
     }
   }
 
-  /// Every copy has the content that its name says.
+  /// Checks that each copy in the store has the SHA-256 that its path names.
   func expectWholeStore() async throws {
     let store = folder.path("store")
     for hash in FileTree.names(in: store) where hash.utf8.count == 64 {

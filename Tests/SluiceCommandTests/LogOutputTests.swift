@@ -17,7 +17,7 @@ import Testing
     return [.debug, .info, .warning, .error].filter { LogOutput.isWanted(LogLine(level: $0, message: ""), settings) }
   }
 
-  @Test func `without a level warnings and the ends of swaps are shown`() {
+  @Test func `without a level, warnings and the results of swaps are shown`() {
     #expect(Self.wanted(nil) == [.warning, .error])
     let swap = LogLine(level: .info, message: "", swap: Self.report)
     #expect(LogOutput.isWanted(swap, LogOutput.Settings()))
@@ -36,7 +36,7 @@ import Testing
     #expect(LogOutput.text(of: LogLine(level: .info, message: "b")) == "info: b")
   }
 
-  @Test func `a document has all facts of the line`() {
+  @Test func `a log document has all facts of the log line`() {
     let line = LogLine(
       level: .info, plugin: "auth", generation: 2, stage: "a", message: "said \"x\"", swap: Self.report)
     let document = LogOutput.document(of: line, at: .milliseconds(1500))

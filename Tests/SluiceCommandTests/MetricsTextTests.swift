@@ -5,7 +5,7 @@ import Testing
 
 /// The text of `sluice ctl metrics`.
 @Suite struct MetricsTextTests {
-  @Test func `a sum of the largest numbers does not trap`() throws {
+  @Test func `a sum that exceeds the largest integer does not crash`() throws {
     let document = try JSONValue(
       parsing: #"""
         {"engine": {

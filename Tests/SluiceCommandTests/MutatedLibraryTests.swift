@@ -3,8 +3,8 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Damaged libraries with the command: each works or is refused with a message; the command never ends by a signal.
-/// Scale: 8 of each kind, 50 with SLUICE_SOAK.
+/// Runs the command with damaged libraries. Each works or is refused with a message, and a signal never ends the
+/// command. There are 8 of each kind, or 50 with SLUICE_SOAK.
 @Suite struct MutatedLibraryTests {
   @Test(arguments: MutatedPlugins.Kind.allCases)
   func `a damaged library works or is refused with a message, in check and in run`(
@@ -25,7 +25,7 @@ import Testing
       try StampedLibrary.install(mutant.bytes, at: folder.path("libx.so"))
       let check = try await Tool.run("check", "-c", file)
       try judge(check, [0, 3], mutant.what)
-      // The trial ends before the first request: a library that passes must answer the request, or fail it.
+      // The trial has ended before the first request. If a library passed it, its request is answered or fails.
       let run = try await Tool.run("run", "-q", "-c", file, input: request)
       try judge(run, [0, 1, 3], mutant.what)
       #expect((check.status == 3) == (run.status == 3), "\(kind) \(mutant.what): \(check.errorText) \(run.errorText)")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceCommand
 
-/// Whether the sources of a library are unchanged.
+/// Detecting whether the files from which a library was built are unchanged.
 @Suite struct PathStateTests {
   private let folder: TemporaryDirectory
 
@@ -20,7 +20,7 @@ import Testing
       PathState(files: [folder.path("file"), folder.path("missing")], folders: [], trees: [folder.path("tree")]))
   }
 
-  @Test func `unchanged files are recognized, and in a tree only the content of files may change`() throws {
+  @Test func `unchanged files are recognized, and in a tree, only names count and not contents`() throws {
     let state = try state()
     #expect(state.changed == nil)
     try folder.write("three", to: "tree/below/source.swift")
@@ -44,7 +44,7 @@ import Testing
     #expect(state.changed == folder.path("missing"))
   }
 
-  @Test func `a file or a folder that is added to a tree, or removed from it, has changed it`() throws {
+  @Test func `a tree has changed if a file or a folder was added or removed`() throws {
     var state = try state()
     try folder.write("", to: "tree/below/more.swift")
     #expect(state.changed == folder.path("tree/below"))
@@ -56,12 +56,12 @@ import Testing
     #expect(state.changed == folder.path("tree/below"))
   }
 
-  @Test func `a tree with a link has no state`() throws {
+  @Test func `a tree that contains a symbolic link has no state`() throws {
     symlink("below", folder.path("tree/link"))
     #expect(PathState(files: [], folders: [], trees: [folder.path("tree")]) == nil)
   }
 
-  @Test func `changes since a time are known from the kernel's times, not from the times that touch sets`() throws {
+  @Test func `the age of a change is taken from the kernel's ctime, which touch cannot set`() throws {
     let state = try state()
     var old = [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
     try #require(utimensat(AT_FDCWD, folder.path("file"), &old, 0) == 0)

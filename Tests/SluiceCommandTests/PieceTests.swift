@@ -4,12 +4,13 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// A response that streams through a plugin that changes its pieces, into a pipe that the test reads.
+/// A response body that is streamed through a plugin into a pipe. The plugin changes the pieces, and the test reads the
+/// pipe.
 @Suite struct PieceTests {
-  /// Scale: 64 MiB; SLUICE_SOAK takes 256 MiB.
+  /// The size of the body: 64 MiB, or 256 MiB with SLUICE_SOAK.
   private static let byteCount = Tool.isSoak ? 256 << 20 : 64 << 20
 
-  @Test func `a streamed response passes a plugin that changes its pieces in constant memory`() async throws {
+  @Test func `a response that is streamed through a plugin needs only constant memory`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(body: .generated(.alphabet, byteCount: UInt64(Self.byteCount), chunked: true))
     }
@@ -23,13 +24,13 @@ import Testing
       """, to: "c.json")
     let pipe = folder.path("pipe")
     try #require(mkfifo(pipe, 0o600) == 0)
-    // Opens both ends, so that opening does not wait; the length says where the body ends.
+    // Opens both ends, so that opening does not wait. The test therefore reads by length and gets no end of file.
     let reader = FileDescriptor(adopting: open(pipe, O_RDWR | O_CLOEXEC))
     let running = try Tool.start("send", "-c", file, "-o", pipe, server.baseURL)
     let facts = ProcessFacts(of: running.processID)
     let early = try await Self.read(reader, Self.byteCount / 8)
     let earlyPeak = try #require(facts.peakResidentBytes)
-    // More than a pipe holds is not read yet, so the process still exists.
+    // What is still unread is more than a pipe holds, so the process still exists when its memory is read.
     let middle = try await Self.read(reader, Self.byteCount - Self.byteCount / 8 - (4 << 20))
     let latePeak = try #require(facts.peakResidentBytes)
     let end = try await Self.read(reader, (4 << 20) + 1)
@@ -43,12 +44,12 @@ import Testing
   }
 
   private struct Piece: Sendable {
-    /// Bytes, of a sample, that are no capital letters.
+    /// The number of bytes that are not capital letters, in a sample.
     var others = 0
     var last: UInt8 = 0
   }
 
-  /// Reads `count` bytes on a thread that can block; gives up when nothing comes for half a minute.
+  /// Reads `count` bytes on a thread that can block. Throws if no byte arrives for half a minute.
   private static func read(_ reader: FileDescriptor, _ count: Int) async throws -> Piece {
     try await withCheckedThrowingContinuation { continuation in
       DispatchQueue.global().async { continuation.resume(with: Result { try readBlocking(reader, count) }) }

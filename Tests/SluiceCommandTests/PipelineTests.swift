@@ -4,7 +4,7 @@ import Testing
 
 /// `sluice run` through the shipped plugins and built-ins, against a real nginx.
 ///
-/// Scale: 2,000 lines, or 100,000 when SLUICE_SOAK is set; each over HTTP/1.1, and over HTTP/2 with TLS.
+/// Each run has 2,000 lines, or 100,000 if SLUICE_SOAK is set, once over HTTP/1.1 and once over HTTP/2 with TLS.
 @Suite(.enabled(if: NginxServer.isAvailable)) struct PipelineTests {
   private static let count = RunTests.lineCount
 
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `with the server killed half-way every line has its result and its line in the log, and the status is 1`(
+  func `if the server is killed half-way, every line has its result and its log line, and the status is 1`(
     _ isSecure: Bool
   ) async throws {
     let pipeline = try await ShippedPipeline(isSecure: isSecure)
@@ -55,14 +55,14 @@ import Testing
     #expect(logged == Self.count, "\(result.errorText)")
   }
 
-  /// Scale: 10,000 lines after the first 2,000; SLUICE_SOAK takes 98,000.
+  /// Sends 10,000 lines after the first 2,000, or 98,000 with SLUICE_SOAK.
   @Test(arguments: [false, true])
   func `memory does not grow with the number of lines`(_ isSecure: Bool) async throws {
     let pipeline = try await ShippedPipeline(isSecure: isSecure)
     let running = try Tool.start("run", "-q", "-c", pipeline.file, "-o", "/dev/null")
     let facts = ProcessFacts(of: running.processID)
     try running.write(ShippedPipeline.input(0..<2_000))
-    // A pipe holds less than a block: when the next block is written, most lines of the previous ones are done.
+    // A pipe holds less than a block. When the next block has been written, most lines of the previous blocks are done.
     let blocks = Tool.isSoak ? 49 : 5
     var early = 0
     for block in 1...blocks {

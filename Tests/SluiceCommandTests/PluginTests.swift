@@ -56,7 +56,7 @@ import Testing
     #expect(result.errorText.contains("request auth") && result.errorText.contains("request edit"))
   }
 
-  @Test func `a Swift plugin that writes on its own thread has written when send ends, also after a failure`()
+  @Test func `a Swift plugin that writes on its own thread has written all when send ends, even after a failure`()
     async throws
   {
     let server = try LoopbackServer()
@@ -72,7 +72,9 @@ import Testing
     }
   }
 
-  @Test func `a library that is refused ends check, run and send with 3 and names file and key`() async throws {
+  @Test func `check, run and send end with status 3 for a refused library, and name the file and the key`()
+    async throws
+  {
     let folder = try TemporaryDirectory()
     try folder.write("plain text", to: "libx.so")
     let file = try folder.write(
@@ -120,7 +122,7 @@ import Testing
 
     """
 
-  @Test func `a configuration that the plugin's schema does not allow ends with 2`() async throws {
+  @Test func `check ends with status 2 for a configuration that the plugin's schema does not allow`() async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write(
       #"{"plugins": {"auth": {"library": "\#(Self.bearer)", "config": {"tokn": 7}}}, "request": ["auth"]}"#,
@@ -130,7 +132,7 @@ import Testing
     #expect(result.errorText.contains("tokn"))
   }
 
-  @Test func `a plugin in a list that it has no callback for ends with 2`() async throws {
+  @Test func `check ends with status 2 for a plugin in a stage list for which it has no callback`() async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write(
       #"{"plugins": {"auth": {"library": "\#(Self.bearer)", "config": {"token": "a", "hosts": ["*"]}}}, "tracers": ["auth"]}"#,

@@ -17,7 +17,7 @@ import Testing
     ([], "called exit(0) in on_request"), (["DOES=exit(7)"], "called exit(7) in on_request"),
     (["DOES=quick_exit(0)"], "called quick_exit in on_request"),
   ])
-  func `a stage that calls exit fails the run, which names the stage and keeps the results so far`(
+  func `if a stage calls exit, the run fails, names the stage and keeps the results so far`(
     _ defines: [String], _ words: String
   ) async throws {
     let plugin = try await PluginCompiler.compile("calls-exit", defines: defines)
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `exit on a plugin's own thread fails the run`() async throws {
+  @Test func `a call of exit on a plugin's own thread fails the run`() async throws {
     let plugin = try await PluginCompiler.compile("calls-exit", defines: ["ON_THREAD"], flags: ["-pthread"])
     let result = try await run(plugin, ["/", "/end"])
     #expect(result.ending == .exited(70))
@@ -44,7 +44,7 @@ import Testing
     #expect(try result.documents.count == 1)
   }
 
-  @Test func `exit functions of a plugin do not run before the reason is printed`() async throws {
+  @Test func `atexit functions of a plugin do not run before the reason is printed`() async throws {
     let plugin = try await PluginCompiler.compile("calls-exit", defines: ["WITH_HANDLER"])
     let result = try await run(plugin, ["/", "/end"])
     #expect(result.ending == .exited(70), "\(result.errorText)")
@@ -52,7 +52,7 @@ import Testing
     #expect(try result.documents.count == 1)
   }
 
-  @Test func `a child that a plugin forks ends in its own way`() async throws {
+  @Test func `a forked child of a plugin can call exit without an effect on the run`() async throws {
     let plugin = try await PluginCompiler.compile(
       "calls-exit", defines: ["DOES=if (fork() == 0) exit(0)"])
     let result = try await run(plugin, ["/", "/end", "/"])
@@ -61,7 +61,7 @@ import Testing
     #expect(try result.documents.count == 3)
   }
 
-  @Test func `a stage that calls exit fails send`() async throws {
+  @Test func `if a stage calls exit, send fails`() async throws {
     let plugin = try await PluginCompiler.compile("calls-exit")
     let result = try await Tool.run("send", "--document", "--plugin", plugin.path, "\(Self.url)/end")
     #expect(result.ending == .exited(70))
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["ATEXIT"], ["DOES=hang()"], ["ATEXIT", "DOES=hang()"], ["ATEXIT", "DOES=exit(9)"]])
-  func `functions of a library for the end of a process do not run`(_ defines: [String]) async throws {
+  func `destructors and atexit functions of a library do not run`(_ defines: [String]) async throws {
     let plugin = try await PluginCompiler.compile("ends-badly", defines: defines)
     let result = try await run(plugin, ["/", "/"])
     #expect(result.ending == .exited(0), "\(result.errorText)")
@@ -79,7 +79,7 @@ import Testing
     #expect(sent.ending == .exited(0), "\(sent.errorText)")
   }
 
-  @Test func `text that a plugin leaves in a buffer is written at the end, and a blocked stream is given up`()
+  @Test func `text in a plugin's stdio buffer is written at the end, but a blocked stream does not stop the end`()
     async throws
   {
     let plugin = try await PluginCompiler.compile("leaves-text")

@@ -3,14 +3,14 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// Libraries that cannot serve, through `check`, `run` and `send`: an existing library is refused with 3, a missing one
-/// is a wrong configuration. Each message names the file, the key and what to do.
+/// Tests `check`, `run` and `send` with libraries that cannot serve. An existing library is refused with status 3, and
+/// a missing library is a wrong configuration. Each message names the file, the key and what to do.
 @Suite struct RefusedLibraryTests {
   /// A fixture of Tests/Plugins, and how it is damaged.
   struct Case: Sendable, CustomTestStringConvertible {
     enum Change: Sendable {
       case none, empty, text, otherMachine, inOpenFolder, linked(to: String)
-      /// The remaining thousandths of its length.
+      /// Only this many thousandths of the file are kept.
       case truncated(Int)
     }
 
@@ -57,7 +57,7 @@ import Testing
     }
 
   @Test(arguments: cases)
-  func `a library that cannot serve ends with 3, and its message names file, key and reason`(_ given: Case)
+  func `the command ends with status 3 for a library that cannot serve, and names file, key and reason`(_ given: Case)
     async throws
   {
     let folder = try TemporaryDirectory()
@@ -86,7 +86,7 @@ import Testing
   ]
 
   @Test(arguments: misbehaving)
-  func `a library that ends its process ends only a child, and the command ends with 3`(
+  func `a library that ends its process ends only the trial's process, and the command ends with status 3`(
     _ fixture: String, _ define: String, _ words: String
   ) async throws {
     let folder = try TemporaryDirectory()
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: [("ACTIVATE=abort()", "SIGABRT"), ("ACTIVATE=exit(0)", "status 0")])
-  func `check survives a plugin that ends its process in activate, which no trial calls`(
+  func `check reports a plugin that ends its process in activate, although the trials do not call activate`(
     _ define: String, _ words: String
   ) async throws {
     let folder = try TemporaryDirectory()
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test(arguments: [["check"], ["run", "-q"], ["send", "http://127.0.0.1:1/"]])
-  func `a missing library ends with 2, and its message names file, key and path`(
+  func `the command ends with status 2 for a missing library, and names file, key and path`(
     _ command: [String]
   ) async throws {
     let folder = try TemporaryDirectory()
@@ -173,7 +173,7 @@ import Testing
     case .truncated(let thousandths): return Array(bytes.prefix(bytes.count * thousandths / 1000))
     case .otherMachine:
       var changed = bytes
-      // e_machine: AArch64, or x86-64 where this is one.
+      // The ELF field e_machine: AArch64, or x86-64 if this machine is an AArch64.
       changed[18] = bytes[18] == 183 ? 62 : 183
       return changed
     }

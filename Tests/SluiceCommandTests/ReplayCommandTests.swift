@@ -38,7 +38,7 @@ import Testing
 
   // MARK: Recordings
 
-  @Test func `run records each request for its owner only, without secrets`() async throws {
+  @Test func `run records each request in a file that only its owner can read, without secrets`() async throws {
     try await record()
     let text = try FileTree.readText(recording)
     let documents = try text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
@@ -59,7 +59,7 @@ import Testing
     #expect(server.requestCount == 1)
   }
 
-  /// A sanitizer does not start with a limit for the size of files.
+  /// Disabled under a sanitizer, because its runtime does not start with a limit for the size of files.
   @Test(.enabled(if: !Sanitizer.isOn))
   func `a recording that cannot be written ends the run with status 1`() async throws {
     let script = #"ulimit -f 16; exec "$0" run -q --record "$1" -o /dev/null"#
@@ -75,21 +75,21 @@ import Testing
 
   // MARK: Replays
 
-  @Test func `the same build has no difference, and the status is 0`() async throws {
+  @Test func `a replay with the same build shows no difference, and the status is 0`() async throws {
     try await record()
     let result = try await replay("-c", config, "--old", folder.path("1.so"))
     #expect(result.status == 0 && result.outputText == "3 requests: same\n", "\(result.outputText)\(result.errorText)")
     #expect(server.requestCount == 3, "nothing goes over the network")
   }
 
-  @Test func `another build differs, stage by stage, and the status is 1`() async throws {
+  @Test func `a replay with another build shows the differences of each stage, and the status is 1`() async throws {
     try await record()
     let result = try await replay("-c", config, "--old", folder.path("1.so"), "--new", folder.path("2.so"))
     #expect(result.status == 1 && result.outputText.contains("3 requests: 3 differ, 0 same"))
     #expect(result.outputText.contains("  a, on_request\n    header x-generation: 1 → 2\n"), "\(result.outputText)")
   }
 
-  @Test func `the report is a document for programs`() async throws {
+  @Test func `replay can print its report as a document`() async throws {
     try await record(1)
     let result = try await replay("-c", config, "--new", folder.path("2.so"), "--document")
     let report = try #require(try result.documents.first)
@@ -98,7 +98,7 @@ import Testing
     #expect(differences?.contains("header x-generation") == true, "\(report)")
   }
 
-  @Test func `two configurations are compared`() async throws {
+  @Test func `replay can compare two configurations`() async throws {
     try await record(1)
     let other = try folder.write(Self.configuration("2.so", more: ""), to: "other.json")
     let result = try await replay("--old", config, "--new", other)
@@ -117,7 +117,7 @@ import Testing
     #expect(unknown.status == 2 && unknown.errorText.contains("those with a library are a, b"))
   }
 
-  @Test func `a build that crashes is in the report, and the status is 1`() async throws {
+  @Test func `if a build crashes during a replay, the report says so, and the status is 1`() async throws {
     try await record(1)
     let product = try await PluginCompiler.compile("crashes-on-request")
     chmod(product.path, 0o755)
@@ -127,8 +127,7 @@ import Testing
     withExtendedLifetime(product) {}
   }
 
-  @Test func `a recording that is cut off is replayed as far as it goes, and one without requests fails`() async throws
-  {
+  @Test func `a recording that was cut off is replayed up to the cut, and an empty recording fails`() async throws {
     try await record(2)
     let text = try FileTree.readText(recording)
     try folder.write(String(text.dropLast(20)), to: "traffic.jsonl")

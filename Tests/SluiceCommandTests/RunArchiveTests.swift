@@ -4,7 +4,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// `run --har`, and the file of `--har`.
+/// `run --har`, and the rules for the file that `--har` names.
 @Suite struct RunArchiveTests {
   private let folder: TemporaryDirectory
   private let path: String
@@ -33,7 +33,7 @@ import Testing
     expectOwnHeads(archive.entries.filter { $0["response"]?["status"] != 0 })
   }
 
-  /// Each entry has the head that was sent for it.
+  /// Checks that each entry has the head of its own request.
   private func expectOwnHeads(_ entries: [JSONValue]) {
     for entry in entries {
       let (headers, number) = (entry["request"]?["headers"], entry["request"]?["queryString"]?.pair("n"))
@@ -66,7 +66,7 @@ import Testing
     #expect(try await Tool.run("verify-trace", events).status == 0)
   }
 
-  @Test func `after SIGINT the archive is whole`() async throws {
+  @Test func `after SIGINT, the archive is complete`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -96,7 +96,7 @@ import Testing
     #expect(try WrittenArchive(path).entries.count == 5)
   }
 
-  /// Suspends until the archive has this many entries. At each moment it can be read.
+  /// Waits until the archive has this many entries. The archive must be readable at each moment.
   private func waitForEntries(_ count: Int) async throws {
     let end = ContinuousClock.now + Patience.limit
     while try WrittenArchive(path).entries.count < count {
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func `a request with a password can be sent again from its archive, without it`() async throws {
+  @Test func `a request with a password can be sent again from its archive, but without the password`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     #expect(try await Tool.run("send", "-u", "me:s3cret", "--har", path, server.baseURL + "/a").status == 0)
@@ -116,12 +116,12 @@ import Testing
     #expect(server.requests.last?.headers.first("authorization") == nil)
   }
 
-  /// A sanitizer does not start with a limit for the size of files.
+  /// Disabled under a sanitizer, because its runtime does not start with a limit for the size of files.
   @Test(.enabled(if: !Sanitizer.isOn))
-  func `a disk that is full ends the run with status 1, and what was written can be read`() async throws {
+  func `a full disk ends the run with status 1, and the written entries can be read`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
-    // A limit for the size of files fails like a full disk.
+    // A write beyond this limit of the file size fails like a write to a full disk.
     let script = #"ulimit -f 400; exec "$0" run -q --har "$1" -o /dev/null"#
     let result = try await Command.run(
       "sh", ["-c", script, Tool.path, path], environment: Tool.cleared,
@@ -166,7 +166,7 @@ import Testing
     #expect(try FileTree.readText(input) == lines(1, server.baseURL))
   }
 
-  @Test func `after a reload, what the new configuration hides is hidden`() async throws {
+  @Test func `after a reload, secrets are hidden as the new configuration says`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let config = try folder.write("{}", to: "c.json")

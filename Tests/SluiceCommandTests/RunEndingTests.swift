@@ -4,14 +4,16 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// How a run ends before its input does.
+/// How a run ends before the end of its input.
 @Suite struct RunEndingTests {
   private func lines(_ range: Range<Int>, _ url: String) -> String {
     range.map { #"{"id": "r\#($0)", "url": "\#(url)"}"# + "\n" }.joined()
   }
 
   @Test(arguments: [(2, 130), (15, 143)] as [(Int32, Int32)])
-  func `after a signal running requests finish and no new ones begin`(_ signal: Int32, _ status: Int32) async throws {
+  func `after a signal, running requests finish and no new requests begin`(
+    _ signal: Int32, _ status: Int32
+  ) async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -50,12 +52,14 @@ import Testing
     try running.write(lines(0..<2, server.baseURL))
     try await server.waitForHeld(2)
     running.send(signal: 2)
-    // Two signals of one kind that are pending at the same time would count as one.
+    // The second signal is of another kind, because two pending signals of one kind would count as one.
     running.send(signal: 15)
     #expect([130, 143].contains(try await running.wait(upTo: Patience.limit).status))
   }
 
-  @Test func `if the reader ends, the run ends quietly with 141, even with the input open`() async throws {
+  @Test func `if the reader of its output ends, the run ends with status 141 without a message, even if input is open`()
+    async throws
+  {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -69,7 +73,7 @@ import Testing
     #expect(result.errorText == "closed\n141\n")
   }
 
-  @Test func `with too few descriptors there is a warning, and only requests that get none fail`() async throws {
+  @Test func `with too few descriptors, run warns, and only requests that get no descriptor fail`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -78,9 +82,9 @@ import Testing
     running.writeAndClose(Array(lines(0..<300, server.baseURL).utf8))
     try await server.waitForHeld(20)
     try await running.waitForOutput(containing: "Too many open files")
-    // Connections leave the last descriptors free for libdispatch, which would end the process if it got none.
-    // A socket with such a number is closed at once, but a single look might see it. Numbers above the limit come from
-    // the process that started this one.
+    // The engine leaves the last descriptor numbers to libdispatch, which ends the process if it cannot open a
+    // descriptor. The engine closes its own socket with such a number at once, but a single look could see it. Numbers
+    // above the limit are inherited.
     let counts = (0..<20).map { _ in
       FileTree.names(in: "/proc/\(running.processID)/fd").compactMap { Int($0) }.count { $0 < 64 }
     }
@@ -94,7 +98,7 @@ import Testing
     #expect(documents.contains { $0.status == 200 } && documents.contains { $0.errorCode == "resources" })
   }
 
-  @Test func `an output that is full ends the run with 1 and the reason`() async throws {
+  @Test func `a full output device ends the run with status 1, and the reason is printed`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let result = try await Tool.run("run", "-q", "-o", "/dev/full", input: lines(0..<50, server.baseURL))
@@ -102,9 +106,11 @@ import Testing
     #expect(result.errorText.contains("cannot write /dev/full: No space left on device"))
   }
 
-  /// ThreadSanitizer maps a file of its own at the start, which the limit cuts short.
+  /// Disabled under a sanitizer: ThreadSanitizer maps its own file at the start, which the limit truncates.
   @Test(.enabled(if: !Sanitizer.isOn))
-  func `an output that exceeds the limit for files ends the run with 1 and the reason`() async throws {
+  func `an output that exceeds the file size limit ends the run with status 1, and the reason is printed`()
+    async throws
+  {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -125,7 +131,7 @@ import Testing
       result.errorText.contains("cannot write \(folder.path): it is a folder; name a file"), "\(result.errorText)")
   }
 
-  @Test func `an output file that is removed while the run writes it ends the run with 1`() async throws {
+  @Test func `an output file that is removed while the run writes it ends the run with status 1`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -142,7 +148,7 @@ import Testing
     #expect(result.errorText.contains("\(output) was removed or replaced while it was written"), "\(result.errorText)")
   }
 
-  @Test func `after a signal, an output that nobody reads does not keep the run from ending`() async throws {
+  @Test func `after a signal, the run ends even if nobody reads its output`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -174,7 +180,8 @@ import Testing
     let script = "exec 3<&0; \(Tool.path) run -q -i \(file) | { read -r go <&3; wc -l; }"
     let running = try Command("bash", ["-c", script], environment: Tool.cleared).start()
     try await server.waitForRequests(100)
-    // 4 MiB of results wait, and the results of requests in flight are added: the other requests are not begun.
+    // At most 4 MiB of results wait, in addition to those of requests in flight. Until they are read, no other request
+    // begins.
     #expect(server.requestCount < 500)
     try running.write("go\n")
     #expect(try await running.wait().outputText.trimmed == "1000")

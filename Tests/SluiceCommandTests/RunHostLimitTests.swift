@@ -13,7 +13,9 @@ import Testing
   }
 
   @Test(arguments: [[], ["--rate", "100000/s"]])
-  func `a host gets its number of requests at a time, and other hosts overtake it`(_ more: [String]) async throws {
+  func `a host gets at most its limit of requests at a time, and other hosts do not wait for it`(
+    _ more: [String]
+  ) async throws {
     let slow = try LoopbackServer(recording: .countOnly)
     let fast = try LoopbackServer(recording: .countOnly)
     defer {
@@ -24,7 +26,7 @@ import Testing
     let running = try Command(
       Tool.path, ["run", "-q", "--max-per-host", "3", "--concurrency", "8"] + more, environment: Tool.cleared
     ).start()
-    // There are many more lines for the slow host than requests can be in flight, and they come before all others.
+    // The lines for the slow host come first, and are many more than the requests that can be in flight.
     running.writeAndClose(Array((lines(2_000, slow.baseURL) + lines(500, fast.baseURL)).utf8))
     try await slow.waitForHeld(3)
     try await fast.waitForRequests(500)
@@ -36,8 +38,8 @@ import Testing
     #expect(slow.requestCount == 2_000 && fast.requestCount == 500)
   }
 
-  /// While no slot is free, the pause of a host ends. That must not keep the run from its other work.
-  @Test func `a host whose pause ends while no slot is free does not hold up the run`() async throws {
+  /// The pause of a host ends while no slot is free. The run must continue nevertheless.
+  @Test func `a host whose pause ends while no slot is free does not block the run`() async throws {
     let server = try LoopbackServer(recording: .countOnly)
     defer { server.stop() }
     server.hold()
@@ -46,7 +48,7 @@ import Testing
     ).start()
     running.writeAndClose(Array(lines(20, server.baseURL).utf8))
     try await server.waitForHeld(2)
-    // The pause after the second request ends while both are held.
+    // The pause after the second request ends while the server holds both requests.
     let clock = ContinuousClock()
     let start = clock.now
     while clock.now - start < .milliseconds(20) { await Task.yield() }
@@ -56,7 +58,7 @@ import Testing
     #expect(try result.documents.count == 20)
   }
 
-  @Test func `requests to one host begin at its rate, and other hosts do not wait for them`() async throws {
+  @Test func `requests to one host begin at the host's rate, and other hosts do not wait for them`() async throws {
     let paced = try LoopbackServer(recording: .countOnly)
     let other = try LoopbackServer(recording: .countOnly)
     defer {
@@ -66,7 +68,7 @@ import Testing
     let clock = ContinuousClock()
     let start = clock.now
     let running = try Tool.start("run", "-q", "--rate-per-host", "10/s")
-    // The input stays open: the jobs that wait must not wait for another line.
+    // The input stays open, because waiting jobs must not need another line to begin.
     try running.write(lines(4, paced.baseURL) + lines(1, other.baseURL))
     try await other.waitForRequests(1)
     try await paced.waitForRequests(4)
@@ -74,7 +76,7 @@ import Testing
     running.closeInput()
     let documents = try await running.wait(upTo: Patience.limit).documents
     #expect(documents.count == 5 && documents.allSatisfy { $0.status == 200 })
-    // The last line did not wait for those before it.
+    // The last line did not wait for the lines before it, which are for the other host.
     #expect(try #require(documents.firstIndex { $0["line"] == 5 }) < 3, "\(documents.map { $0["line"] })")
   }
 
@@ -119,7 +121,7 @@ import Testing
     RunJob(id: ResultID(line: line), line: line, request: Request(url: try HTTPURL("http://\(host)/")), lineBytes: 10)
   }
 
-  @Test func `a queue keeps the order within a host, and lets others pass`() throws {
+  @Test func `a queue keeps the order within a host, and jobs for other hosts can overtake`() throws {
     var queue = RunQueue(HostLimits(inFlight: 2))
     let jobs = try ["a", "a", "a", "b", "a", "b"].enumerated().map { try job($0 + 1, $1) }
     for job in jobs { queue.append(job) }
@@ -147,7 +149,7 @@ import Testing
     #expect(queue.isEmpty && queue.isHalfEmpty && queue.popFirst() == nil)
   }
 
-  @Test func `after a start a host pauses, even if no job waits`() throws {
+  @Test func `after a request was started, its host pauses, even if no other job waits`() throws {
     var queue = RunQueue(HostLimits(interval: .seconds(3600)))
     let jobs = try [job(1, "a"), job(2, "a"), job(3, "b")]
     #expect(queue.nextRestEnd == nil)

@@ -4,7 +4,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Lines that are not requests: each gets an error result, and the run continues.
+/// Lines that are not requests. Each gets an error result, and the run continues.
 @Suite struct RunInputTests {
   @Test(arguments: [
     ("hello", "not JSON"), (#"{"url": "#, "not JSON"), (#"["a"]"#, "expected an object"),
@@ -22,7 +22,7 @@ import Testing
     (#"{"url": "http://h/", "method": "CONNECT"}"#, "method \"CONNECT\""),
     (#"{"url": "http://h/", "headers": {"host": ["a", "b"]}}"#, "header \"host\": the request has more than one"),
   ])
-  func `a bad line is named with what was expected, and the next one runs`(
+  func `the error of a bad line says what was expected, and the next line runs`(
     _ line: String, _ message: String
   ) async throws {
     let server = try LoopbackServer()
@@ -40,12 +40,12 @@ import Testing
     #expect(result.status == 1)
   }
 
-  @Test func `a bad line with an id keeps it`() async throws {
+  @Test func `the error result of a bad line with an id has this id`() async throws {
     let documents = try await Tool.run("run", "-q", input: #"{"id": "mine", "method": "GET"}"#).documents
     #expect(documents.first?["id"]?.string == "mine")
   }
 
-  @Test func `a body beyond the limit gets an error, also from a file`() async throws {
+  @Test func `a body beyond the limit gets an error, even if it comes from a file`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -80,7 +80,7 @@ import Testing
     #expect(documents.first { $0["id"]?.string == "small" }?.status == 200)
   }
 
-  @Test func `failures of the network are results with a code, the cause and advice`() async throws {
+  @Test func `a network failure gives a result with a code, the cause and advice`() async throws {
     let garbage = try ScriptedServer(.receiveHead, .send("SSH-2.0-x\r\n"))
     defer { garbage.stop() }
     let cut = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"))
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(arguments: ["-o", "--events"], ["in.jsonl", "link", "hard-link"])
-  func `an output that is the input ends with 2, and the file stays as it is`(
+  func `an output file that is also the input ends run with status 2, and the file does not change`(
     _ option: String, _ name: String
   ) async throws {
     let folder = try TemporaryDirectory()
@@ -128,7 +128,7 @@ import Testing
     #expect(try FileTree.readText(input) == text)
   }
 
-  @Test func `a standard output that is the input ends with 2`() async throws {
+  @Test func `a standard output that is also the input ends run with status 2`() async throws {
     let folder = try TemporaryDirectory()
     let text = #"{"url": "http://127.0.0.1:1/"}"# + "\n"
     let input = try folder.write(text, to: "in.jsonl")
@@ -147,7 +147,7 @@ import Testing
     #expect(lines.count == 1 && lines.allSatisfy { $0.contains("invalid_request") })
   }
 
-  @Test func `a missing input ends with 2`() async throws {
+  @Test func `a missing input ends run with status 2`() async throws {
     let result = try await Tool.run("run", "-i", "/nonexistent")
     #expect(result.status == 2)
     #expect(result.errorText.contains("cannot read /nonexistent"))

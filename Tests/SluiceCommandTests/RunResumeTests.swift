@@ -6,14 +6,14 @@ import Testing
 
 @testable import SluiceCommand
 
-/// `sluice run --resume`: results that are in the output stay, and only the other lines are sent.
+/// `sluice run --resume` keeps the results in the output file, and sends only the lines without a result.
 @Suite struct RunResumeTests {
-  /// The first line is blank, so that numbers of lines and of requests differ.
+  /// Returns input lines. The first line is blank, so that the numbers of lines and of requests differ.
   private func input(_ count: Int, _ url: String) -> String {
     "\n" + (1...count).map { #"{"id": "r\#($0)", "url": "\#(url)/\#($0)"}"# + "\n" }.joined()
   }
 
-  /// The input lines that the results name, in ascending order; throws if a line is not a result.
+  /// Returns the input lines that the results name, in ascending order. Throws if a line is not a result.
   private func lines(_ path: String) throws -> [Int64] {
     let text = try FileTree.readText(path)
     try #require(text.isEmpty || text.hasSuffix("\n"))
@@ -71,8 +71,8 @@ import Testing
     try #require(try await Tool.run("run", "-q", "-i", input, "-o", output).status == 0)
     let whole = try FileTree.read(output)
     let end = try #require(whole.dropLast().lastIndex(of: 0x0A)) + 1
-    // The output has nothing of the last result, a part of its beginning, all but a byte, all but its line end, or all
-    // of it.
+    // Of the last result, the output has nothing, only the beginning, all but one byte, all but the line end, or
+    // everything.
     for (size, sent) in [
       (end, 1), (end + 1, 1), (end + 8, 1), (whole.count - 2, 1), (whole.count - 1, 0), (whole.count, 0),
     ] {
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `results stay as they are, and an error among them fails the run`() async throws {
+  @Test func `existing results are not changed, and an error among them fails the run`() async throws {
     let server = try LoopbackServer(recording: .countOnly)
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -106,7 +106,9 @@ import Testing
     #expect(try lines(output) == [1, 2, 3])
   }
 
-  @Test func `without an output file a run begins at the first line, and a pipe can be the input`() async throws {
+  @Test func `without an existing output file, a run begins at the first line, and its input can be a pipe`()
+    async throws
+  {
     let server = try LoopbackServer(recording: .countOnly)
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -120,11 +122,11 @@ import Testing
     #expect(server.requestCount == 10)
   }
 
-  // MARK: What is refused
+  // MARK: Refused files
 
   private static let result = #"{"id":"r1","line":2,"attempts":1,"durationMs":1}"# + "\n"
 
-  /// The content of an output, and the message about it.
+  /// The content of an output file, and the message with which it is refused.
   private static let refused: [(String, String)] = [
     ("\(result){\"id\":\"r2\",\"line\n\(result)", "line 2 of <output> is damaged: column"),
     ("\(result)\n", "line 2 of <output> is damaged: it is blank"),
@@ -135,7 +137,7 @@ import Testing
     ("\(result)\(result)", "line 2 of <output> is a second result for line 2 of the input; remove one of the two"),
     (#"{"id":"r1","line":1,"attempts":1,"durationMs":1}\#n"#, "line 1 of <input> is blank"),
     ("\u{FEFF}\(result)", "line 1 of <output> is damaged: it begins with a byte order mark"),
-    // The id that a line without one would have.
+    // This id is the one that a line without an id would have, but line 2 has the id r1.
     (
       #"{"id":2,"line":2,"attempts":1,"durationMs":1}\#n"#,
       "its result for line 2 has another id than line 2 of <input>"
@@ -151,7 +153,7 @@ import Testing
   ]
 
   @Test(arguments: refused)
-  func `an output that does not belong to the input is refused, and neither sent nor changed`(
+  func `an output that does not belong to the input is refused and not changed, and nothing is sent`(
     _ text: String, _ message: String
   ) async throws {
     let server = try LoopbackServer(recording: .countOnly)
@@ -167,7 +169,7 @@ import Testing
     #expect(try FileTree.readText(output) == text)
   }
 
-  @Test func `the result of a line that was too long, or no request, is kept`() async throws {
+  @Test func `the result of a line that was too long, or not a request, is kept`() async throws {
     let server = try LoopbackServer(recording: .countOnly)
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -186,7 +188,7 @@ import Testing
     #expect(server.requestCount == 1)
   }
 
-  @Test func `a pipe that does not belong to the output ends the run at the first difference`() async throws {
+  @Test func `an input pipe that does not belong to the output ends the run at the first difference`() async throws {
     let server = try LoopbackServer(recording: .countOnly)
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -255,7 +257,7 @@ import Testing
 
   // MARK: The parts
 
-  @Test func `a signal while the files are read changes nothing`() throws {
+  @Test func `a signal while the files are read stops the run before anything is sent or changed`() throws {
     let folder = try TemporaryDirectory()
     let text = Self.result + Self.result.replacing("\"line\":2", with: "\"line\":3") + #"{"id":"#
     let path = try folder.write(text, to: "out.jsonl")
@@ -278,7 +280,7 @@ import Testing
     #expect(try FileTree.readText(path) == text)
   }
 
-  @Test func `finished lines are known by number and id, and take memory only around them`() {
+  @Test func `finished lines are found by number and id, and memory is used only for blocks with finished lines`() {
     var finished = FinishedLines()
     let numbers = [1, 255, 256, 257, 70_000, Int.max]
     for number in numbers {
@@ -294,7 +296,7 @@ import Testing
     #expect(finished.count == numbers.count && finished.last == Int.max)
   }
 
-  @Test func `ids have fingerprints that differ, none of which is the mark of no result`() {
+  @Test func `fingerprints of ids use all values except 0 (no result) and 255 (a line that was not read)`() {
     let all = (0..<10_000).map { IDFingerprint(of: "r\($0)".utf8).rawValue }
     #expect(Set(all) == Set(1...254) && IDFingerprint.ofUnreadLine.rawValue == 255)
     #expect(IDFingerprint(rawValue: 0) == nil)

@@ -6,7 +6,7 @@ import Testing
 
 /// `sluice run` over many lines.
 @Suite struct RunTests {
-  /// 2,000 lines, or 100,000 when SLUICE_SOAK is set.
+  /// The number of lines: 2,000, or 100,000 if SLUICE_SOAK is set.
   static let lineCount = Tool.isSoak ? 100_000 : 2_000
 
   private func input(_ count: Int, _ url: String) -> String {
@@ -47,7 +47,7 @@ import Testing
     #expect(result.status == 0)
   }
 
-  /// A request that a stage answers never waits; a loop that only began such requests would never read from the wire.
+  /// A request that a stage answers never waits. A loop that only began such requests would never read from the wire.
   @Test func `a request on the wire is answered while many others are answered by a stage`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
@@ -103,16 +103,16 @@ import Testing
     #expect(Sanitizer.isOn || late - early < 8 << 20)
   }
 
-  /// Scale: 2,000 and 50,000 lines; 10,000 and 1,000,000 when SLUICE_SOAK is set.
-  @Test func `from file to file, many lines take no more memory than few`() async throws {
+  /// Compares runs with 2,000 and 50,000 lines, or with 10,000 and 1,000,000 if SLUICE_SOAK is set.
+  @Test func `from file to file, many lines need no more memory than few lines`() async throws {
     let (few, many) = Tool.isSoak ? (10_000, 1_000_000) : (2_000, 50_000)
     let (early, late) = (try await peakBytes(of: few), try await peakBytes(of: many))
-    // At full size, one byte more for each line would be noticed; at this size, a hundred bytes.
+    // With SLUICE_SOAK, one more byte for each line would be noticed. Otherwise, about a hundred bytes would.
     let room = Tool.isSoak ? 1 << 20 : 4 << 20
     #expect(Sanitizer.isOn || late - early < room, "\(early >> 10) KiB, then \(late >> 10) KiB")
   }
 
-  /// The peak memory of a run with this many lines, read while its last request waits for the answer.
+  /// Returns the peak memory of a run with this many lines. It is read while the last request waits for its answer.
   private func peakBytes(of count: Int) async throws -> Int {
     let last = Watched<DeferredResponse?>(nil)
     let server = try LoopbackServer(recording: .countOnly) { request in
@@ -135,7 +135,7 @@ import Testing
     return peak
   }
 
-  @Test func `ids of any scalar come back unchanged, and missing ones are replaced by line numbers`() async throws {
+  @Test func `results have the ids of their lines unchanged, and the line number if there is no id`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let url = server.baseURL
@@ -147,7 +147,7 @@ import Testing
     #expect(documents.filter { $0["id"]?.integer == 7 }.count == 2)
   }
 
-  @Test func `method, headers, body and timeout of a line are used`() async throws {
+  @Test func `method, headers, body and timeout of a line are used for its request`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let line =
@@ -161,7 +161,7 @@ import Testing
     #expect(request.headers.first("content-type") == "application/json")
   }
 
-  @Test func `the trace context of the environment is the parent`() async throws {
+  @Test func `the trace context of the environment is the parent of each request`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let result = try await Tool.run(
@@ -170,7 +170,7 @@ import Testing
     #expect(result.status == 0)
   }
 
-  @Test func `at most the given concurrency is in flight, and the rate is respected`() async throws {
+  @Test func `no more requests than --concurrency are in flight, and --rate is not exceeded`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -188,7 +188,7 @@ import Testing
     #expect(time >= .milliseconds(180))
   }
 
-  @Test func `the summary counts, and holds no terminal codes in a pipe`() async throws {
+  @Test func `the summary has the counts, and contains no terminal codes if it is written to a pipe`() async throws {
     let server = try LoopbackServer { request in
       request.path == "/no" ? ServerResponse(status: 500) : .text("ok")
     }
@@ -217,10 +217,10 @@ import Testing
     }
   }
 
-  @Test func `a result that cannot be written is an error, and counts as one`() async throws {
+  @Test func `a result that cannot be written becomes an error result, and counts as failed`() async throws {
     let run = try await SpillingRun()
     defer { run.server.stop() }
-    // The file of the result cannot be opened for reading.
+    // With this limit, the process cannot open the file with the response's body for reading.
     _ = try await Command.run("prlimit", ["--pid", "\(run.running.processID)", "--nofile=1:1"])
     run.hasRest.set()
     let result = try await run.running.wait(upTo: Patience.limit)
@@ -231,7 +231,7 @@ import Testing
     #expect(result.errorText.contains(", 1 failed"), "\(result.errorText)")
   }
 
-  @Test func `a killed process leaves no body behind`() async throws {
+  @Test func `a killed process leaves no file with a body behind`() async throws {
     let run = try await SpillingRun()
     defer { run.server.stop() }
     run.running.send(signal: SIGKILL)
@@ -240,7 +240,7 @@ import Testing
     #expect(FileTree.names(in: run.bodies) == [])
   }
 
-  @Test func `a concurrency beyond limits_transactions is refused, and the default is at most that limit`() async throws
+  @Test func `a concurrency above limits_transactions is refused, and the default is at most this limit`() async throws
   {
     let folder = try TemporaryDirectory()
     let file = try folder.write(#"{"limits": {"transactions": 2}}"#, to: "c.json")
@@ -265,7 +265,7 @@ import Testing
   }
 }
 
-/// A run with one response of which half has arrived, in a file.
+/// A run with one response. Half of its body has arrived and is kept in a file.
 private struct SpillingRun {
   let hasRest = Signal()
   let server: ScriptedServer
@@ -284,7 +284,7 @@ private struct SpillingRun {
     bodies = try folder.makeFolder("bodies")
     running = try Tool.start("run", "-c", file, environment: ["TMPDIR": bodies])
     running.writeAndClose(Array(#"{"url": "\#(server.baseURL)"}"#.utf8))
-    // Before that, a sanitizer might have a file of its own there.
+    // Before the request, a sanitizer can have its own file in this folder.
     try await hasRequest.wait()
     let end = ContinuousClock.now + Patience.limit
     while !hasOpenBody, ContinuousClock.now < end { await Task.yield() }

@@ -4,7 +4,8 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// `sluice plugin new` and `plugin build`. The Swift plugin is built by scripts/check-install.sh, against what is installed.
+/// `sluice plugin new` and `plugin build`. The script scripts/check-install.sh builds the Swift plugin, against the
+/// installed SDK.
 struct ScaffoldTests {
   private func run(_ folder: TemporaryDirectory, _ arguments: String...) async throws -> CommandResult {
     try await Command.run(
@@ -27,7 +28,7 @@ struct ScaffoldTests {
     #expect(result.outputText.contains("passed  exports-only-entry"))
   }
 
-  @Test func `the advice for a new plugin works: its pipeline is valid, and dev serves it`() async throws {
+  @Test func `the advice of plugin new works: the pipeline is valid, and dev serves the plugin`() async throws {
     let folder = try TemporaryDirectory()
     _ = try await run(folder, "plugin", "new", "tenant")
     let built = try await run(folder, "plugin", "build", "tenant")
@@ -46,11 +47,11 @@ struct ScaffoldTests {
     #expect(try await dev.wait(upTo: Patience.limit).status == 130)
   }
 
-  @Test func `two builds of a plugin at the same time: each makes a complete library, or none`() async throws {
+  @Test func `if two builds of a plugin run at the same time, each makes a complete library or none`() async throws {
     let folder = try TemporaryDirectory()
     _ = try await run(folder, "plugin", "new", "twice")
     try #require(mkfifo(folder.path("gate"), 0o600) == 0)
-    // One has linked its library and waits; the other leaves a half behind and fails.
+    // The first build has linked its library and waits. The second one leaves an incomplete file behind and fails.
     try folder.write(#"cc "$@" && echo >linked && : <gate"#, to: "waits.sh")
     try folder.write(#"while [ "$1" != -o ]; do shift; done; echo half >"$2"; exit 1"#, to: "fails.sh")
     func build(_ script: String) -> Command {
@@ -62,7 +63,7 @@ struct ScaffoldTests {
     try #require(await Readiness.hasWritten(folder.path("linked"), by: whole), "\(whole.errorSoFar)")
     let half = try await build("fails.sh").start().wait(upTo: Patience.limit)
     #expect(half.status == 1, "\(half.errorText)")
-    // The pipe is open for both directions, so that nobody waits for the other end.
+    // The pipe is opened for both directions, so that opening it does not wait for the other end.
     let gate = FileDescriptor(adopting: open(folder.path("gate"), O_RDWR | O_CLOEXEC))
     let result = try await whole.wait(upTo: Patience.limit)
     gate.close()
@@ -71,7 +72,7 @@ struct ScaffoldTests {
     #expect(FileTree.names(in: folder.path("twice/build")) == ["libtwice.so"])
   }
 
-  @Test func `a new plugin in C++ adds its header to requests, and an exception fails the transaction alone`()
+  @Test func `a new plugin in C++ adds its header to requests, and an exception fails only its own transaction`()
     async throws
   {
     let server = try LoopbackServer()
@@ -99,7 +100,7 @@ struct ScaffoldTests {
   }
 
   @Test(arguments: ["cpp", "cxx"])
-  func `C and C++ files of one folder make one library, which exports its entry point alone`(_ ending: String)
+  func `C and C++ files of one folder make one library, which exports only its entry point`(_ ending: String)
     async throws
   {
     let folder = try TemporaryDirectory()
@@ -126,13 +127,13 @@ struct ScaffoldTests {
   @Test func `an editor's file next to a C file is not a source`() async throws {
     let folder = try TemporaryDirectory()
     _ = try await run(folder, "plugin", "new", "edited")
-    // As Emacs marks a file that is not saved yet.
+    // Emacs marks a file that is not saved yet with such a symbolic link.
     try #require(symlink("me@here.1:2", folder.path("edited/.#plugin.c")) == 0)
     let built = try await run(folder, "plugin", "build", "edited")
     #expect(built.status == 0, "\(built.errorText)")
   }
 
-  @Test func `a new plugin has all files, and none is overwritten`() async throws {
+  @Test func `plugin new writes all files of a plugin, and overwrites no file`() async throws {
     let folder = try TemporaryDirectory()
     for (language, files) in [
       ("c", ["plugin.c"]), ("cpp", ["plugin.cc"]),
@@ -173,7 +174,7 @@ struct ScaffoldTests {
   }
 
   /// C11 does not declare `strdup`. A compiler that only warns builds a plugin that crashes.
-  @Test func `a function without its declaration is an error in C`() async throws {
+  @Test func `in C, the call of an undeclared function is a build error`() async throws {
     let folder = try TemporaryDirectory()
     _ = try await run(folder, "plugin", "new", "tenant")
     let source = folder.path("tenant/plugin.c")
@@ -183,7 +184,7 @@ struct ScaffoldTests {
     #expect(built.status != 0 && built.errorText.contains("strdup"), "\(built.errorText)")
   }
 
-  @Test func `a folder without a plugin, and a wrong option, are wrong usage`() async throws {
+  @Test func `plugin build refuses a folder without a plugin, and a wrong option`() async throws {
     let folder = try TemporaryDirectory()
     #expect(try await run(folder, "plugin", "build").status == 2)
     #expect(try await run(folder, "plugin", "build", "nowhere").status == 2)
@@ -192,7 +193,7 @@ struct ScaffoldTests {
     #expect(try await run(folder, "plugin", "new", "a", "--path", "nowhere").status == 2)
   }
 
-  @Test func `the first edit of a new plugin, another header, keeps its self-test valid`() async throws {
+  @Test func `a new plugin that was edited to set another header still passes its self-test`() async throws {
     let folder = try TemporaryDirectory()
     _ = try await run(folder, "plugin", "new", "edited")
     let file = folder.path("edited/plugin.c")

@@ -3,11 +3,11 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Work that plugins schedule and metrics that they record, in the real command.
+/// Work that plugins schedule, and metrics that they record, with the real command.
 @Suite struct ScheduledRunTests {
-  @Test func `scheduled work runs while requests flow, and its ends are logged and counted`() async throws {
+  @Test func `scheduled work runs while requests flow, and its outcomes are logged and counted`() async throws {
     let product = try await PluginCompiler.compile("handles-work")
-    // Whatever the umask: nobody else may write a plugin.
+    // Independent of the umask, because the engine refuses a plugin that other users can write.
     chmod(product.path, 0o755)
     let server = try LoopbackServer()
     defer { server.stop() }
@@ -25,7 +25,7 @@ import Testing
     let line = #"{"url": "\#(server.baseURL)/"}"# + "\n"
     try running.write(line)
     try await server.waitForRequests(1)
-    // The work continues between requests, and while they flow.
+    // The work continues both between requests and while requests flow.
     for text in [
       "scheduled-take=", #"ended the scheduled work "fail" with failed after"#,
       #"ended the scheduled work "never" with missed-deadline after"#,
@@ -46,14 +46,14 @@ import Testing
         let words = row.split(separator: " ").map(String.init)
         return (words.prefix(2).joined(separator: " "), words.dropFirst(2).map { $0 != "0" })
       })
-    // New data, no data, failed, missed; how many were left out depends on the machine.
+    // The counts of new data, no data, failed and missed. The number of runs that were left out depends on the machine.
     #expect(rows["worker take"]?.prefix(4) == [true, false, false, false], "\(result.errorText)")
     #expect(rows["worker fail"]?.prefix(4) == [false, false, true, false], "\(result.errorText)")
     #expect(rows["worker never"]?.prefix(4) == [false, false, false, true], "\(result.errorText)")
     #expect(result.errorText.contains("\ntracer traffic"))
   }
 
-  @Test func `without scheduled work the summary says nothing of it`() async throws {
+  @Test func `without scheduled work, the summary does not mention it`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let result = try await Tool.run("run", input: #"{"url": "\#(server.baseURL)/"}"#)

@@ -2,7 +2,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Failures of one request: each with its code, and its status.
+/// Failures of one request, each with its error code and its exit status.
 @Suite struct SendFailureTests {
   @Test(arguments: [
     (["ftp://127.0.0.1/"], "scheme \"ftp\" is not supported"), (["/items"], "not absolute"),
@@ -24,13 +24,15 @@ import Testing
     (["--cacert", "/nonexistent", "https://127.0.0.1/"], "--cacert: cannot read /nonexistent"),
     (["--plugin", "/nonexistent.so={", "http://127.0.0.1/"], "is not JSON"),
   ])
-  func `an error before anything is sent ends with 2`(_ arguments: [String], _ message: String) async throws {
+  func `send ends with status 2 for an error before anything is sent`(
+    _ arguments: [String], _ message: String
+  ) async throws {
     let result = try await Command.run(Tool.path, ["send"] + arguments)
     #expect(result.status == 2)
     #expect(result.errorText.contains(message))
   }
 
-  @Test func `data beyond the limit is named, with the key to raise`() async throws {
+  @Test func `the error for data beyond the limit names the key to raise`() async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write(#"{"transport": {"maxRequestBytes": 10}}"#, to: "c.json")
     let data = try folder.write("eleven byte", to: "data")
@@ -43,7 +45,9 @@ import Testing
   }
 
   @Test(arguments: ["-o", "--events"])
-  func `an output that is the file to be sent ends with 2, and the file stays as it is`(_ option: String) async throws {
+  func `send ends with status 2 if the output file is also the file to send, and does not change the file`(
+    _ option: String
+  ) async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write("to be sent", to: "data")
     let result = try await Tool.run("send", "--data-binary", "@\(file)", option, file, "http://127.0.0.1:1/")
@@ -52,14 +56,14 @@ import Testing
     #expect(try FileTree.readText(file) == "to be sent")
   }
 
-  @Test func `a name that does not resolve is named`() async throws {
+  @Test func `a host name that does not resolve is named in the error`() async throws {
     let result = try await Tool.run("send", "http://no-such-host.invalid/")
     #expect(result.status == 6)
     #expect(result.errorText.contains("sluice: dns: "))
     #expect(result.errorText.contains("no-such-host.invalid"))
   }
 
-  @Test func `an answer that is not HTTP and a body that is cut off have separate codes`() async throws {
+  @Test func `a response that is not HTTP and a body that is cut off have different error codes`() async throws {
     let garbage = try ScriptedServer(.receiveHead, .send("SSH-2.0-x\r\n"))
     defer { garbage.stop() }
     let invalid = try await Tool.run("send", garbage.baseURL)
@@ -73,7 +77,7 @@ import Testing
     #expect(result.errorText.contains("sluice: connection_lost: "))
   }
 
-  @Test func `a body that the configuration does not accept is still printed, and fails`() async throws {
+  @Test func `a body that the configuration does not accept is printed, but send fails`() async throws {
     let server = try LoopbackServer { _ in .text("<html>") }
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -99,7 +103,7 @@ import Testing
     #expect(result.errorText.contains("sluice: response_too_large: "))
   }
 
-  @Test func `an untrusted certificate is refused, and accepted with an option`() async throws {
+  @Test func `an untrusted certificate is refused, but accepted with an option`() async throws {
     guard NginxServer.isAvailable else { return }
     let certificates = try await TestCertificates.shared()
     let server = try await NginxServer.start(certificates: certificates)
@@ -142,7 +146,9 @@ import Testing
     }
   }
 
-  @Test func `an incomplete response leaves its received part, and is reported`() async throws {
+  @Test func `the received part of an incomplete response stays in the file, and is reported as incomplete`()
+    async throws
+  {
     let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"))
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -153,7 +159,7 @@ import Testing
     #expect(try FileTree.readText(file) == "half")
   }
 
-  @Test func `an output that cannot be written ends with 23 and names the file`() async throws {
+  @Test func `send ends with status 23 if the output cannot be written, and names the file`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     for path in ["/nonexistent/x", "/"] {

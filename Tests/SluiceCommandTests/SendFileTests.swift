@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceCommand
 
-/// Files that `send` reads and writes besides bodies: passwords, options, cookies, names of outputs.
+/// Files that `send` uses for passwords, options and cookies, and the names of output files.
 @Suite struct SendFileTests {
   @Test(arguments: [
     ("machine h login u password p", "h", nil, "u", "p"), ("machine h\nlogin u\npassword p\n", "h", nil, "u", "p"),
@@ -28,7 +28,7 @@ import Testing
     ("machine", "\"machine\" at the end has no value"), ("login u", "f:1: \"login\" is before the first machine"),
     ("\nmachine h nonsense", "f:2: expected machine"), ("machine h password \"x", "\" has no end"),
   ])
-  func `a wrong netrc file is refused with the line`(_ text: String, _ message: String) {
+  func `a wrong netrc file is refused, and the error names the line`(_ text: String, _ message: String) {
     #expect { try Netrc(text, file: "f") } throws: { "\($0)".contains(message) }
   }
 
@@ -42,7 +42,7 @@ import Testing
     ("data = \"x", "f:1: \" has no end"),
     ("plugin = x", "f:1: unknown option --plugin"), ("-d a b c\n-X", "f:2: -X needs a value"),
   ])
-  func `a wrong file of options is refused with the line`(_ text: String, _ message: String) {
+  func `a wrong file of options is refused, and the error names the line`(_ text: String, _ message: String) {
     #expect { try OptionsFile.read(Array(text.utf8), of: "f") } throws: { "\($0)".contains(message) }
   }
 
@@ -61,7 +61,7 @@ import Testing
     ("attachment; filename*=UTF-8''%C3%BC.txt", "ü.txt"), ("attachment; filename=a; filename*=UTF-8''b", "a"),
     ("attachment; filename=\"a\\\"b\"", "a\"b"), ("attachment; filename=\"a;b\"", "a;b"),
   ])
-  func `a server's name is its last component`(_ field: String, _ name: String) {
+  func `of a file name from the server, only the last component is used`(_ field: String, _ name: String) {
     #expect(ContentDisposition.filename(field) == name)
   }
 
@@ -71,11 +71,11 @@ import Testing
     "attachment; filename*=UTF-8''%2e%2e", "attachment; filename*=UTF-8''a%0Ab", "attachment; filename*=UTF-8''%ff",
     "attachment; filename*=latin1''a", "attachment; filename=\"a\u{1B}b\"", "", "; filename",
   ])
-  func `a name that leads elsewhere is not taken`(_ field: String) {
+  func `a file name from the server that is invalid or leads out of the folder is not used`(_ field: String) {
     #expect(ContentDisposition.filename(field) == nil)
   }
 
-  @Test func `-J never overwrites, and follows no link`() async throws {
+  @Test func `-J never overwrites a file and follows no symbolic link`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(
         headers: [HeaderLine("Content-Disposition", "attachment; filename=taken.txt")], body: .bytes(Array("new".utf8)))
@@ -94,7 +94,7 @@ import Testing
     #expect(Set(FileTree.names(in: folder.path)) == ["other.txt", "taken.txt"])
   }
 
-  @Test func `a jar is private, and one that cannot be written is an error`() async throws {
+  @Test func `a cookie jar is readable only by its owner, and a jar that cannot be written is an error`() async throws {
     let server = try LoopbackServer { _ in ServerResponse(headers: [HeaderLine("Set-Cookie", "a=1")]) }
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: ["mkfifo jar", "ln -s other jar", "mkdir jar"])
-  func `a jar does not replace a link, a pipe or a folder`(_ prepare: String) async throws {
+  func `a cookie jar does not replace a symbolic link, a pipe or a folder`(_ prepare: String) async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -141,7 +141,7 @@ import Testing
     #expect(try FileTree.readText(file) == "silent\n")
   }
 
-  @Test func `a pipe is read once for several URLs, and sent as it comes by -T`() async throws {
+  @Test func `with several URLs, -d reads a pipe only once, and -T sends a pipe while it is read`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -196,7 +196,7 @@ import Testing
     #expect(!FileTree.exists(folder.path("kept.txt")))
   }
 
-  @Test func `a file that is larger than the server's is not taken for complete`() async throws {
+  @Test func `-C refuses to continue a file that is larger than the server's`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(status: 416, headers: [HeaderLine("Content-Range", "bytes */3")])
     }
@@ -214,13 +214,13 @@ import Testing
     ["-o", "../x", "--output-dir", "d", "http://h/"], ["-o", "a/../../x", "--output-dir", "d", "http://h/"],
     ["-o", "#1", "--output-dir", "d", "http://h/{..}"],
   ])
-  func `an output does not lead out of its folder`(_ words: [String]) async throws {
+  func `an output name that leads out of --output-dir is refused`(_ words: [String]) async throws {
     let result = try await Tool.run(arguments: ["send"] + words)
     #expect(result.status == 2 && result.errorText.contains("leads out of --output-dir"), "\(result.errorText)")
   }
 
   @Test(arguments: ["http://me:s3cret@h/{a", "http://me:s3cret@h/[1-9][1-99999999999][1-99999999999]"])
-  func `a wrong pattern is named without the password`(_ url: String) async throws {
+  func `the error for a wrong URL pattern does not contain the password`(_ url: String) async throws {
     let result = try await Tool.run("send", url)
     #expect(result.status == 2 && !result.errorText.contains("s3cret"), "\(result.errorText)")
     let name = try await Tool.run("send", "-O", "http://me:s3cret@h/")
@@ -228,7 +228,7 @@ import Testing
   }
 
   @Test(arguments: [404, 500, 200, 416, 302, 206])
-  func `a file that cannot be continued stays as it was`(_ status: Int) async throws {
+  func `a file that -C cannot continue is not changed`(_ status: Int) async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(
         status: status, headers: [HeaderLine("Content-Range", "bytes 2-4/9")], body: .bytes(Array("error".utf8)))
@@ -240,7 +240,7 @@ import Testing
     #expect(try FileTree.readText(file) == "0123456789", "\(result.errorText)")
   }
 
-  @Test func `cookies of a jar and passwords of a netrc file stay with their host`() async throws {
+  @Test func `cookies of a jar and passwords of a netrc file are sent only to their host`() async throws {
     let other = try LoopbackServer()
     defer { other.stop() }
     let place = other.baseURL.replacing("127.0.0.1", with: "localhost")
@@ -258,7 +258,7 @@ import Testing
     #expect(second.headers.first("cookie") == "given=1" && second.headers.first("authorization") == nil)
   }
 
-  @Test func `a damaged file of cookies is refused with the line`() async throws {
+  @Test func `a damaged file of cookies is refused, and the error names the line`() async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write("# Netscape\nHTTP/1.1 200 OK\n", to: "heads")
     let result = try await Tool.run("send", "-b", file, "http://127.0.0.1:1/")

@@ -23,7 +23,7 @@ import Testing
     #expect(wrong.status == 2)
   }
 
-  @Test func `a redirect that cannot be followed ends with 1 and the reason`() async throws {
+  @Test func `if a redirect cannot be followed, send prints the reason and ends with status 1`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(status: 302, headers: [HeaderLine("Location", "file:///etc/passwd?S3CRET")])
     }
@@ -37,7 +37,7 @@ import Testing
     #expect(try await Tool.run("send", server.baseURL + "/a", "--max-redirs", "0").status == 0)
   }
 
-  @Test func `-u sends Basic at once, and with --anyauth only after the server's demand`() async throws {
+  @Test func `-u sends Basic credentials at once, but with --anyauth only after a challenge`() async throws {
     let server = try LoopbackServer { request in
       request.headers.first("authorization") == "Basic dTpwOnE="
         ? .text("ok") : ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Basic realm=x")])

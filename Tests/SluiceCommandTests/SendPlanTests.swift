@@ -18,7 +18,7 @@ import Testing
     ("h/\\{a\\}\\[1\\]", ["h/{a}[1]"]),
     ("plain", ["plain"]), ("", [""]),
   ])
-  func `braces and brackets stand for several URLs`(_ text: String, _ urls: [String]) throws {
+  func `a URL with braces or brackets stands for several URLs`(_ text: String, _ urls: [String]) throws {
     #expect(try Self.urls(text) == urls)
   }
 
@@ -33,7 +33,7 @@ import Testing
     #expect { try URLGlob(text) } throws: { "\($0)".contains(message) }
   }
 
-  @Test func `a name has the texts of patterns`() {
+  @Test func `an output name can contain the texts of the URL's patterns`() {
     #expect(URLGlob.name("#1-#2.#3#", with: ["a", "b"]) == "a-b.#3#")
   }
 
@@ -54,12 +54,14 @@ import Testing
     (["get", "h"], ["get", "h"]), (["M-SEARCH", "h"], ["M-SEARCH", "h"]), (["localhost", "h"], ["localhost"]),
     (["GET"], ["GET"]),
   ])
-  func `a first word that is a method is used as the method`(_ words: [String], _ first: [String]) throws {
+  func `if the first operand is a method name, it becomes the request's method`(
+    _ words: [String], _ first: [String]
+  ) throws {
     let plan = try SendPlan(ArgumentParser.parse(words.map { ArgumentWord($0) }[...], for: SendCommand.description))
     #expect(plan[0].operands == first)
   }
 
-  @Test func `a plan of many URLs takes no memory for them`() throws {
+  @Test func `the URLs of a plan are made on demand and need no memory`() throws {
     let plan = try SendPlan(ArgumentParser.parse(["h/[0-99999999]"], for: SendCommand.description))
     #expect(plan.count == 100_000_000)
     #expect(plan[99_999_999].operands == ["h/99999999"])

@@ -5,9 +5,9 @@ import Testing
 
 @testable import SluiceCommand
 
-/// Several requests of one `send`, and limits of one.
+/// A `send` with several requests, and the limits for one request.
 @Suite struct SendSeveralTests {
-  @Test func `in parallel the bodies keep the order of the URLs, and do not mix`() async throws {
+  @Test func `with -Z, the bodies are printed in the order of the URLs and do not mix`() async throws {
     let text = (0..<5).map { number in String(repeating: "\(number)", count: 300_000) }
     let server = try LoopbackServer { .text(text[Int(String($0.path.dropFirst())) ?? 0]) }
     defer { server.stop() }
@@ -16,7 +16,7 @@ import Testing
     #expect(result.outputText == text.joined(), "\(result.outputText.count) \(result.errorText)")
   }
 
-  @Test func `in parallel all requests are under way at once`() async throws {
+  @Test func `with -Z, --parallel-max requests are in flight at the same time`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -28,7 +28,7 @@ import Testing
     #expect(server.requestCount == 5)
   }
 
-  @Test func `the status is that of the last request that failed`() async throws {
+  @Test func `the exit status is that of the last failed request`() async throws {
     let server = try LoopbackServer { $0.path == "/bad" ? .text("no", status: 404) : .text("ok") }
     defer { server.stop() }
     let result = try await Tool.run("send", "\(server.baseURL)/bad", "\(server.baseURL)/good")
@@ -37,14 +37,14 @@ import Testing
     #expect(early.status == 22 && early.outputText == "no")
   }
 
-  @Test func `a URL that is wrong does not stop the others`() async throws {
+  @Test func `a wrong URL does not stop the other requests`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let result = try await Tool.run("send", server.baseURL, "http://h h/", server.baseURL)
     #expect(result.status == 2 && result.outputText == "ok\nok\n" && result.errorText.contains("a space"))
   }
 
-  @Test func `SIGINT ends all of them`() async throws {
+  @Test func `SIGINT ends all requests of a parallel send`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -66,7 +66,7 @@ import Testing
     #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n") && text.split(separator: "HTTP/1.1 200 OK").count == 2, "\(text)")
   }
 
-  @Test func `with --retry the limit of time is for each attempt`() async throws {
+  @Test func `with --retry, the time limit applies to each attempt`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -96,18 +96,18 @@ import Testing
         == "curl -L --compressed --fail-with-body \(shown) -e http://REDACTED:REDACTED@r/ 'http://h/?a=1'\n")
   }
 
-  @Test func `a wrong proxy is named without its password`() async throws {
+  @Test func `the error for a wrong proxy does not contain its password`() async throws {
     let result = try await Tool.run("send", "-x", "http://me:s3cret@bad host", "http://h/")
     #expect(result.status == 7 && !result.errorText.contains("s3cret"), "\(result.errorText)")
   }
 
   @Test(arguments: ["99999999999g", "1e300", "nan", "inf", "-0.5", "k", ""])
-  func `a rate that is no number of bytes is refused`(_ rate: String) async throws {
+  func `a rate that is not a number of bytes is refused`(_ rate: String) async throws {
     let result = try await Tool.run("send", "--limit-rate", rate, "http://127.0.0.1:9/")
     #expect(result.status == 2 && result.errorText.contains("--limit-rate: expected"), "\(result.errorText)")
   }
 
-  @Test func `--curl prints what curl takes, and no secret`() async throws {
+  @Test func `--curl prints options that curl accepts, and no secret`() async throws {
     let result = try await Tool.run(
       "send", "--curl", "-m", "500ms", "--connect-timeout", "2s", "--limit-rate", "1.5M", "-b", "sid=s3cret; t=s3cret",
       "-u", "me:s3cret", "-d", "password=s3cret&a=b", "http://h/?token=s3cret")
@@ -122,7 +122,9 @@ import Testing
   @Test(arguments: [
     ("-R", "-R is not available: files get"), ("-U", "-U is not available: a proxy"), ("-V", "use \"sluice version\""),
   ])
-  func `an option letter that curl has and send lacks is explained`(_ letter: String, _ message: String) async throws {
+  func `the error for an option letter that only curl has explains the alternative`(
+    _ letter: String, _ message: String
+  ) async throws {
     let result = try await Tool.run("send", letter, "http://127.0.0.1:1/")
     #expect(result.status == 2 && result.errorText.contains(message), "\(result.errorText)")
   }
@@ -142,11 +144,11 @@ import Testing
     let start = ContinuousClock.now
     let result = try await Tool.run(arguments: ["send"] + options + [server.baseURL])
     #expect(result.status == 0)
-    // This takes a second, except for what the buffers took at the end.
+    // At this rate, the body takes one second, except for the last part, which fits into buffers.
     #expect(ContinuousClock.now - start > .milliseconds(400))
   }
 
-  @Test func `an upload is limited too, and arrives whole`() async throws {
+  @Test func `the rate of an upload is limited too, and its body arrives completely`() async throws {
     let folder = try TemporaryDirectory()
     let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     let file = try folder.write(bytes, to: "file")
@@ -169,7 +171,7 @@ import Testing
     #expect(server.requests.first?.headers.first("transfer-encoding") == "chunked")
   }
 
-  @Test func `a password is asked for on the terminal, and not shown`() async throws {
+  @Test func `send asks for a password on the terminal, and the terminal does not show it`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     // script(1) gives the command a terminal.
@@ -183,8 +185,8 @@ import Testing
     #expect(server.requests.first?.headers.first("authorization") == "Basic bWU6czNjcmV0", "\(result.outputText)")
   }
 
-  @Test func `Ctrl-C ends the question, and the terminal shows again what is typed`() async throws {
-    // The shell gets the signal too. The trap keeps it alive, wherever the signal finds it.
+  @Test func `Ctrl-C at the password prompt ends send, and the terminal echoes again`() async throws {
+    // The shell gets the signal too. The trap keeps the shell alive.
     let script = "trap : INT; \(Tool.path) send -u me http://127.0.0.1:1/; echo status $?; stty -a"
     let command = try Command("script", ["-qec", script, "/dev/null"], environment: Tool.cleared).start()
     try await command.waitForOutput(containing: "Enter password")
@@ -225,7 +227,9 @@ import Testing
   }
 
   @Test(arguments: [["--resolve", "h:80:127.0.0.1"], ["-4"], ["--interface", "lo"], ["--connect-to", "::h:1"]])
-  func `options that are not supported over libcurl are refused with a proxy`(_ options: [String]) async throws {
+  func `options that are not supported over libcurl are refused together with a proxy`(
+    _ options: [String]
+  ) async throws {
     let result = try await Tool.run(arguments: ["send", "-x", "http://127.0.0.1:9"] + options + ["http://h/"])
     #expect(result.status == 1 && result.errorText.contains("does not support over libcurl"), "\(result.errorText)")
   }

@@ -28,7 +28,7 @@ import Testing
     withExtendedLifetime(product) {}
   }
 
-  @Test func `data is sent as a form by POST, joined by ampersands`() async throws {
+  @Test func `several -d options are joined by ampersands and sent as a form by POST`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     _ = try await Tool.run("send", server.baseURL, "-d", "a=1", "-d@-", input: "b=2\r\n")
@@ -38,10 +38,10 @@ import Testing
     #expect(request.headers.first("content-type") == "application/x-www-form-urlencoded")
   }
 
-  @Test func `bytes of the command line that are not UTF-8 arrive`() async throws {
+  @Test func `bytes of the command line that are not UTF-8 are sent unchanged`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
-    // A shell makes them, because the arguments of a test are strings.
+    // A shell makes these bytes, because a test can pass only strings as arguments.
     let script = #"exec "$0" send -s -u "$(printf 'u:\374')" -d "$(printf 'a=\351')" "$1""#
     let result = try await Command.run("sh", ["-c", script, Tool.path, server.baseURL], environment: Tool.cleared)
     #expect(result.status == 0, "\(result.errorText)")
@@ -50,7 +50,7 @@ import Testing
     #expect(request.headers.first("authorization") == "Basic dTr8")
   }
 
-  @Test func `binary data is sent as it is, from a file, with headers of the caller`() async throws {
+  @Test func `--data-binary sends a file unchanged, with the caller's headers`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -64,7 +64,7 @@ import Testing
     #expect(request.headers.first("x-empty") == "")
   }
 
-  @Test func `a header without a value is removed, even if it is sent by default`() async throws {
+  @Test func `-H with a name and no value removes a header, even if it is sent by default`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     _ = try await Tool.run(
@@ -78,7 +78,7 @@ import Testing
     #expect(server.requests[1].headers.first("accept") == "a/b")
   }
 
-  @Test func `a request names its sender by default`() async throws {
+  @Test func `by default, a request has a User-Agent`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -93,7 +93,7 @@ import Testing
     #expect(agents == ["sluice/\(VersionCommand.version)", "mine", nil, "shop/2", nil])
   }
 
-  @Test func `an HTTP error prints head and body and ends with 22`() async throws {
+  @Test func `for an HTTP error, send prints head and body and ends with status 22`() async throws {
     let server = try LoopbackServer { _ in .text("no such thing", status: 404) }
     defer { server.stop() }
     let result = try await Tool.run("send", "-i", server.baseURL)
@@ -106,7 +106,7 @@ import Testing
     #expect(silent.errorText.isEmpty)
   }
 
-  @Test func `a response that the configuration retries leaves nothing in the output`() async throws {
+  @Test func `the body of a response that is retried does not appear in the output`() async throws {
     let isFirst = Watched(true)
     let server = try LoopbackServer { _ in
       let isBusy = isFirst.update { isFirst in
@@ -126,7 +126,7 @@ import Testing
     #expect(server.requestCount == 2)
   }
 
-  @Test func `a result document has the form of a run's`() async throws {
+  @Test func `send --document prints a result document like run`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let document = try #require(try await Tool.run("send", "--document", server.baseURL).documents.first)
@@ -136,7 +136,7 @@ import Testing
     #expect(document["requestId"]?.string?.isEmpty == false)
   }
 
-  @Test func `verbose shows the heads and hides secrets`() async throws {
+  @Test func `-v shows the heads of request and response, with secrets hidden`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let result = try await Tool.run(
@@ -162,7 +162,7 @@ import Testing
     #expect(result.errorText == "sluice: warning: POST \(server.baseURL): \(words); leave it out\n")
   }
 
-  @Test func `verbose shows the head of each hop`() async throws {
+  @Test func `-v shows the head of each hop`() async throws {
     let server = try LoopbackServer { request in
       request.target == "/end"
         ? .text("arrived") : ServerResponse(status: 302, headers: [HeaderLine("Location", "/end")])
@@ -175,7 +175,7 @@ import Testing
     #expect(!result.errorText.contains("x=1"))
   }
 
-  @Test func `verbose hides what a stage has marked as secret`() async throws {
+  @Test func `-v hides header values that a stage marked as secret`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let config = #"{"hosts": ["*"], "token": "s3cret", "header": "X-Marked", "scheme": ""}"#
@@ -186,7 +186,7 @@ import Testing
     #expect(!result.errorText.contains("s3cret"))
   }
 
-  @Test func `a trace shows every phase`() async throws {
+  @Test func `--trace shows every phase of a request`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let result = try await Tool.run("send", "--trace", server.baseURL)
@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  @Test func `64 MiB stream into a file while memory stays small`() async throws {
+  @Test func `a body of 64 MiB is streamed to a file with little memory`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(body: .generated(.alphabet, byteCount: 64 << 20, chunked: true))
     }
@@ -207,7 +207,7 @@ import Testing
     #expect(result.outputText.trimmed == "\(64 << 20)")
   }
 
-  @Test func `a slow reader delays the stream, and gets all of it`() async throws {
+  @Test func `a slow reader delays the stream, and gets the whole body`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(body: .generated(.alphabet, byteCount: 32 << 20, chunked: false))
     }
@@ -220,7 +220,7 @@ import Testing
     #expect(try await running.wait().outputText.trimmed == "\(32 << 20)")
   }
 
-  @Test func `a relative URL starts from the configuration's base`() async throws {
+  @Test func `a relative URL is resolved against the configuration's base URL`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -230,7 +230,7 @@ import Testing
     #expect(server.requests.first?.target == "/v1/items?x=1")
   }
 
-  @Test func `transport_decode leaves a body as it came, and asks for no coding`() async throws {
+  @Test func `with transport_decode off, a body is not decoded, and no coding is requested`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc"))
     defer { server.stop() }
@@ -251,7 +251,7 @@ import Testing
     #expect(head.contains("\r\nHost: xn--bcher-kva.example\r\n"))
   }
 
-  @Test func `a URL that begins with a host and a port means http`() async throws {
+  @Test func `a URL without a scheme that begins with a host and a port uses http`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -261,7 +261,7 @@ import Testing
     #expect(server.requests.map(\.target) == ["/x?y", "/"])
   }
 
-  @Test func `SIGINT ends a request that waits, with 130`() async throws {
+  @Test func `SIGINT ends a waiting send with status 130`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()

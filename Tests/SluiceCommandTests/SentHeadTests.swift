@@ -13,7 +13,7 @@ import SluiceConfiguration
     return SentHead(Array(text.utf8), SecretMask(redaction), hiding: hidden).lines
   }
 
-  @Test func `lines are shown in their order, without the empty one at the end`() {
+  @Test func `lines are shown in their order, without the empty line at the end`() {
     let head = "GET /a?b=c HTTP/1.1\r\nHost: h:1\r\nX-Empty:\r\nx-a: b: c\r\n\r\n"
     #expect(Self.lines(head) == ["GET /a?b=c HTTP/1.1", "Host: h:1", "X-Empty: ", "x-a: b: c"])
   }
@@ -28,7 +28,7 @@ import SluiceConfiguration
       ])
   }
 
-  @Test func `a head for a proxy is shown, its credentials are not`() {
+  @Test func `a head for a proxy is shown, but not the credentials in it`() {
     let head = "CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nProxy-Authorization: Basic a\r\n\r\n"
     #expect(Self.lines(head) == ["CONNECT h:443 HTTP/1.1", "Host: h:443", "Proxy-Authorization: REDACTED"])
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceCommand
 
-/// The man page, the completions and the page of the documentation against the one table of options.
+/// The man page, the completions and the documentation must agree with the command's table of options.
 @Suite struct ShippedTextTests {
   private static let commands = CommandLineTool.commands.map(\.name)
 
@@ -11,7 +11,7 @@ import Testing
     try #require(CommandLineTool.commands.first { $0.name == name })
   }
 
-  /// The text from a line with this beginning up to the next line that begins with one of these.
+  /// Returns the text after the line `start`, up to the next line that begins with one of `ends`.
   private func section(_ text: String, from start: String, to ends: [String]) throws -> String {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let first = try #require(lines.firstIndex { $0 == start }, "no line \(start)")
@@ -23,14 +23,14 @@ import Testing
     ("share/completions/sluice.bash", ["completion", "bash"]), ("share/completions/_sluice", ["completion", "zsh"]),
     ("share/completions/sluice.fish", ["completion", "fish"]), ("share/man/man1/sluice.1", ["help", "--man"]),
   ])
-  func `a shipped text is what the command prints`(_ path: String, _ arguments: [String]) async throws {
+  func `each shipped text is equal to what the command prints`(_ path: String, _ arguments: [String]) async throws {
     let result = try await Tool.run(arguments: arguments)
     #expect(result.status == 0)
     let isEqual = result.outputText == (try FileTree.readText(RepositoryRoot.path(path)))
     #expect(isEqual, "run \"make texts\"")
   }
 
-  @Test func `a shell without completions is refused`() async throws {
+  @Test func `completion refuses a shell for which there are no completions`() async throws {
     let result = try await Tool.run("completion", "tcsh")
     #expect(result.status == 2 && result.errorText.contains("expected bash, zsh or fish, found \"tcsh\""))
   }
@@ -76,7 +76,7 @@ import Testing
     ("send -i /us", ""), ("attach --ex", "--explain"), ("attach -c /us", "/usr"), ("attach -c f /us", "/usr"),
     ("attach -c f -- prog --explain /us", "/usr"), ("attach -c f prog --ex", ""),
   ])
-  func `bash completes words that were begun`(_ typed: String, _ completed: String) async throws {
+  func `bash completes incomplete words`(_ typed: String, _ completed: String) async throws {
     let words = (["sluice"] + typed.split(separator: " ").map(String.init)).joined(separator: " ")
     let script = """
       source \(RepositoryRoot.path("share/completions/sluice.bash"))

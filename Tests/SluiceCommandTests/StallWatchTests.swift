@@ -11,7 +11,7 @@ import Testing
       loop: loop, plugin: "a", pluginID: "org.a", generation: 2, callback: "on_request", transaction: "t")
   }
 
-  /// Sends a pulse and looks for a stall every 250 ms, in the given quarters of a second; returns the first stall.
+  /// Sends a pulse and looks for a stall in each of the given quarters of a second. Returns the first stall.
   private static func watch(
     _ watch: inout StallWatch, _ quarters: ClosedRange<Int>, turns: (Int) -> [Int64]?, calls: [StallWatch.Call] = []
   ) -> StallWatch.Stall? {
@@ -48,7 +48,7 @@ import Testing
     #expect(stall == StallWatch.Stall(loop: nil, call: nil, age: .seconds(5)))
   }
 
-  @Test func `a watcher that was stopped itself does not count that time`() {
+  @Test func `a watcher does not count the time in which it was stopped itself`() {
     var watch = StallWatch(at: .zero)
     #expect(Self.watch(&watch, 1...8, turns: { [Int64($0)] }) == nil)
     let later = Duration.seconds(3600)
@@ -57,7 +57,7 @@ import Testing
     #expect(watch.look(at: later, limit: Self.limit) == nil)
   }
 
-  @Test func `a packet about a client is read back unchanged, and other bytes are not a packet`() {
+  @Test func `a packet with a client's state is decoded unchanged, and other bytes are not a packet`() {
     let packet = ClientPacket(kind: .began, id: 0x0102_0304_0506_0708, isHead: true)
     #expect(ClientPacket(packet.bytes) == packet)
     #expect(ClientPacket([]) == nil && ClientPacket([2] + [UInt8](repeating: 0, count: 9)) == nil)

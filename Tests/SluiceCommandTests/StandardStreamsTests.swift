@@ -4,9 +4,9 @@ import Testing
 
 @testable import SluiceCommand
 
-/// Standard streams as the parent process has set them up.
+/// Standard streams in any state in which a parent process can leave them.
 @Suite struct StandardStreamsTests {
-  @Test func `writer and reader wait for a non-blocking pipe`() async throws {
+  @Test func `writing to and reading from a non-blocking pipe wait until the pipe is ready`() async throws {
     StandardSignals.ignoreBrokenPipes()
     var ends: [Int32] = [-1, -1]
     let status = pipe(&ends)
@@ -17,7 +17,7 @@ import Testing
     }
     let (first, last) = (try #require(ends.first), try #require(ends.last))
     let (reader, writer) = (FileDescriptor(adopting: first), FileDescriptor(adopting: last))
-    // Far more than a pipe holds: one of the two has to wait for the other.
+    // This is much more than a pipe holds, so the writer or the reader must wait for the other.
     let text = String(repeating: "x", count: 16 << 20)
     async let failure = blocking { () -> Int32? in
       defer { writer.close() }
@@ -29,7 +29,7 @@ import Testing
     #expect(bytes.count == 16 << 20)
   }
 
-  @Test func `a folder and a file that is too large are named, with what to do`() throws {
+  @Test func `the error for a folder, or for a file that is too large, names it and says what to do`() throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write("eleven byte", to: "large")
     let usage = #expect(throws: CommandError.self) { try FileContent.read(folder.path) }

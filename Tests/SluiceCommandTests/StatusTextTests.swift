@@ -5,7 +5,7 @@ import Testing
 
 /// The text of `sluice ctl status`.
 @Suite struct StatusTextTests {
-  @Test func `a stage that blocks its loop is shown at the top, and its name is harmless`() throws {
+  @Test func `a stage that blocks its loop is shown at the top, with control characters in its name escaped`() throws {
     let status = try JSONValue(
       parsing: Array(
         #"""
@@ -18,7 +18,7 @@ import Testing
     #expect(lines.contains("loops that did not answer in time: number 0"))
   }
 
-  @Test func `a sum of the largest numbers does not trap`() throws {
+  @Test func `a sum that exceeds the largest integer does not crash`() throws {
     let status = try JSONValue(
       parsing: #"""
         {"generations": [

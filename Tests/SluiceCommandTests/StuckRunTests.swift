@@ -38,8 +38,9 @@ import Testing
   }
 
   @Test(arguments: [(1, "loop"), (4, "loop"), (1, "exit"), (4, "exit")])
-  func `every request line has one result, and the run continues to its end`(_ loops: Int, _ trap: String) async throws
-  {
+  func `with a stuck loop, every request line has one result, and the run continues to its end`(
+    _ loops: Int, _ trap: String
+  ) async throws {
     let setup = try await Setup(loops: loops, abandon: "200ms")
     let lines = (0..<60).map { setup.line($0, trap: $0 == 5 ? trap : nil) }.joined()
     let result = try await Tool.run("run", "-q", "-c", setup.file, "--concurrency", "4", input: lines)
@@ -54,8 +55,9 @@ import Testing
   }
 
   @Test(arguments: [1, 4])
-  func `swap, rollback, status and SIGTERM end within their time limits, and name the stage`(_ loops: Int) async throws
-  {
+  func `with a stuck loop, swap, rollback, status and SIGTERM end within their time limits and name the stage`(
+    _ loops: Int
+  ) async throws {
     let setup = try await Setup(loops: loops, abandon: "1h")
     let running = try Tool.start(
       "run", "-q", "-c", setup.file, "--concurrency", "8", "--drain", "100ms", "--control", setup.socket)
@@ -84,7 +86,7 @@ import Testing
     setup.server.stop()
   }
 
-  @Test func `send ends at an interruption although its loop is stuck`() async throws {
+  @Test func `SIGINT ends send even if its loop is stuck`() async throws {
     let setup = try await Setup(loops: 1, abandon: "1h")
     let running = try Tool.start("send", "-c", setup.file, "-H", "x-trap: loop", setup.server.baseURL + "/")
     try await running.waitForError(containing: "has blocked loop")

@@ -2,7 +2,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// OpenTelemetry's variables, and the trace that the environment carries, with the real command.
+/// OpenTelemetry's environment variables, and the trace context in the environment, with the real command.
 @Suite struct TelemetryEnvironmentTests {
   private static let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
@@ -20,7 +20,7 @@ import Testing
     return (try #require(server.requests.first).headers, result.errorText)
   }
 
-  @Test func `OTEL_PROPAGATORS applies if the configuration has no setting, for reading and sending`()
+  @Test func `without a setting in the configuration, OTEL_PROPAGATORS applies to reading and sending`()
     async throws
   {
     let environment: [String: String?] = [
@@ -37,14 +37,14 @@ import Testing
     #expect(spoken.errorText == "")
   }
 
-  @Test func `OTEL_TRACES_SAMPLER applies if the configuration has no setting`() async throws {
+  @Test func `without a setting in the configuration, OTEL_TRACES_SAMPLER applies`() async throws {
     let environment: [String: String?] = ["OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0"]
     #expect(try await Self.send(environment).headers.first("traceparent")?.hasSuffix("-02") == true)
     let spoken = try await Self.send(environment, config: "\"hosts\": [\"*\"], \"sampler\": {\"type\": \"always_on\"}")
     #expect(spoken.headers.first("traceparent")?.hasSuffix("-03") == true)
   }
 
-  @Test func `OTEL_SDK_DISABLED passes the trace of the environment on unchanged`() async throws {
+  @Test func `with OTEL_SDK_DISABLED, the trace context of the environment is sent unchanged`() async throws {
     let handed = try await Self.send(["OTEL_SDK_DISABLED": "true", "TRACEPARENT": Self.parent])
     #expect(handed.headers.first("traceparent") == Self.parent)
     #expect(try await Self.send(["OTEL_SDK_DISABLED": "true"]).headers.first("traceparent") == nil)
@@ -53,7 +53,9 @@ import Testing
     #expect(spoken.headers.first("traceparent") != Self.parent)
   }
 
-  @Test func `the environment carries parent, state and baggage, and empty variables are absent`() async throws {
+  @Test func `parent, state and baggage are read from the environment, and an empty variable counts as absent`()
+    async throws
+  {
     let sent = try await Self.send(["TRACEPARENT": Self.parent, "TRACESTATE": "a=1", "BAGGAGE": ""])
     #expect(sent.headers.first("traceparent")?.hasPrefix("00-0af7651916cd43dd8448eb211c80319c-") == true)
     #expect(sent.headers.first("tracestate") == "a=1")

@@ -14,12 +14,13 @@ import Testing
     let result = try await Command.run("sh", ["-c", line], environment: all)
     #expect(result.errorText.isEmpty)
     var text: [UInt8] = []
-    // Reading ends with an error when nobody has the other end.
+    // Reading ends with an error after every process has closed the other end.
     while let piece = try? terminal.read(), !piece.isEmpty { text += piece }
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The end that reads, and the path of the other end. It uses ioctl, because Swift does not see `posix_openpt`.
+  /// Makes a terminal, and returns the end to read from and the path of the other end. It uses ioctl, because Swift
+  /// does not import `posix_openpt`.
   private static func makeTerminal() throws -> (FileDescriptor, String) {
     let terminal = FileDescriptor(adopting: open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC))
     let (setLock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
@@ -43,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `a run shows its progress, and removes the line at its end`() async throws {
+  @Test func `a run shows a progress line, and removes it at the end`() async throws {
     let server = try slowServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -56,11 +57,11 @@ import Testing
   }
 
   @Test(arguments: [(130, true), (119, false)])
-  func `a wide window shows percentiles of the latency`(_ columns: Int, _ isWide: Bool) async throws {
+  func `in a wide window, a run shows percentiles of the latency`(_ columns: Int, _ isWide: Bool) async throws {
     let server = try slowServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
-    // The first request fails at once, and so has a latency while the other is in flight.
+    // The first request fails at once, so there is a latency to show while the other request is in flight.
     let lines = #"{"url": "http://127.0.0.1:1/"}"# + "\n" + #"{"url": "\#(server.baseURL)/slow"}"# + "\n"
     let file = try folder.write(lines, to: "in.jsonl")
     let text = try await onTerminal(
@@ -69,7 +70,7 @@ import Testing
     #expect(text.contains(/p50 [0-9.]+ .s p90 [0-9.]+ .s p99 [0-9.]+ .s/) == isWide, "\(text)")
   }
 
-  @Test func `NO_COLOR leaves the bar without colour, and --no-progress leaves it out`() async throws {
+  @Test func `with NO_COLOR the progress bar has no colour, and with --no-progress there is no bar`() async throws {
     let server = try slowServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -83,18 +84,18 @@ import Testing
   @Test(arguments: [
     (0, "0 ns"), (999, "999 ns"), (1_234, "1.23 µs"), (12_340_000, "12.3 ms"), (1_500_000_000, "1.50 s"),
   ])
-  func `times have three digits`(_ nanoseconds: Int, _ text: String) {
+  func `times are shown with three digits`(_ nanoseconds: Int, _ text: String) {
     #expect(Figures.time(nanoseconds: UInt64(nanoseconds)) == text)
   }
 
   @Test(arguments: [
     (0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567"), (-999, "-999"), (-123_456, "-123,456"),
   ])
-  func `counts are grouped`(_ count: Int, _ text: String) {
+  func `the digits of counts are shown in groups of three`(_ count: Int, _ text: String) {
     #expect(Figures.count(count) == text)
   }
 
-  @Test func `foreign control characters do not reach a terminal`() {
+  @Test func `control characters in texts from outside do not reach a terminal`() {
     #expect(PrintableText.of("a\u{1B}[2Jb\u{9B}c\td\n") == "a?[2Jb?c\td\n")
     #expect(PrintableText.line("a\u{1B}\nb\r\nc\n") == "a? b? c")
   }

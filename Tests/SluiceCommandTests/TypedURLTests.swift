@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceCommand
 
-/// URLs without a scheme.
+/// URLs that a user types without a scheme.
 @Suite struct TypedURLTests {
   private static func resolve(_ text: String, from base: String? = nil) throws -> String {
     try TypedURL.resolve(text, against: base.map { try HTTPURL($0) }).string
@@ -12,7 +12,7 @@ import Testing
   @Test(arguments: [
     "localhost:8080/x", "localhost:8080", "127.0.0.1:8080?a", "[::1]:8080/x", "[::1]/x", "example.com:80#a",
   ])
-  func `a text that clearly begins with a host means http, even with a base`(
+  func `a text that clearly begins with a host becomes an http URL, even if there is a base URL`(
     _ text: String
   ) throws {
     #expect(try Self.resolve(text) == "http://\(text)")
@@ -20,13 +20,13 @@ import Testing
   }
 
   @Test(arguments: ["example.com", "example.com/x?y=z:1", "localhost", "1.2.3.4/a@b", "items"])
-  func `an ambiguous text is a host without a base, and a path with one`(_ text: String) throws {
+  func `an ambiguous text is a host if there is no base URL, and otherwise a path`(_ text: String) throws {
     #expect(try Self.resolve(text) == "http://\(text)")
     #expect(try Self.resolve(text, from: "https://h/a/") == "https://h/a/\(text)")
   }
 
   @Test(arguments: ["http://h/x", "HTTPS://h:1/x"])
-  func `a URL with a scheme is left as it is`(_ text: String) throws {
+  func `a URL with a scheme is not changed`(_ text: String) throws {
     #expect(try Self.resolve(text) == text)
     #expect(try Self.resolve(text, from: "https://b/a/") == text)
   }
@@ -41,7 +41,9 @@ import Testing
   @Test(arguments: [
     ("/x", "https://h/x"), ("?x", "https://h/a/?x"), ("./x", "https://h/a/x"), ("//b/x", "https://b/x"),
   ])
-  func `other references start from the base`(_ text: String, _ url: String) throws {
+  func `a path, a query or a reference without a scheme is resolved against the base URL`(
+    _ text: String, _ url: String
+  ) throws {
     #expect(try Self.resolve(text, from: "https://h/a/") == url)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 /// The help and version of the command, and its answers to misspelled words.
 @Suite struct UsageTests {
-  @Test func `without a command there is help on standard error and status 2`() async throws {
+  @Test func `without a command, sluice prints help to standard error and ends with status 2`() async throws {
     let result = try await Tool.run()
     #expect(result.status == 2)
     #expect(result.outputText.isEmpty)
@@ -19,7 +19,9 @@ import Testing
   }
 
   @Test(arguments: CommandLineTool.commands.map(\.name))
-  func `each command has help, by its option and by the command help`(_ name: String) async throws {
+  func `each command prints the same help with its option --help and through the command help`(
+    _ name: String
+  ) async throws {
     let words = name.split(separator: " ").map(String.init)
     let byOption = try await Command.run(Tool.path, words + ["--help"])
     let byCommand = try await Command.run(Tool.path, ["help"] + words)
@@ -29,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: ["ctl", "plugin"])
-  func `the first word of several commands lists them, by its option and by the command help`(
+  func `the first word of a group of commands lists the group, with --help and through the command help`(
     _ word: String
   ) async throws {
     let result = try await Tool.run("help", word)
@@ -46,7 +48,8 @@ import Testing
     #expect(try await Tool.run(word).status == 2)
   }
 
-  @Test(arguments: ["version", "--version"]) func `version names the libraries in use`(_ word: String) async throws {
+  @Test(arguments: ["version", "--version"])
+  func `--version names the versions of the libraries in use`(_ word: String) async throws {
     let result = try await Tool.run(word)
     #expect(result.status == 0)
     for part in ["sluice \(VersionCommand.version)", "plugin ABI 1", "libcurl ", "jansson ", "libmicrohttpd "] {
@@ -77,7 +80,7 @@ import Testing
     #expect(result.errorText.contains(message))
   }
 
-  @Test func `a closed standard output ends quietly with 141`() async throws {
+  @Test func `a closed standard output ends the command with status 141 and without a message`() async throws {
     let result = try await Command.run("sh", ["-c", "\(Tool.path) help >&-; echo $?"])
     #expect(result.outputText == "1\n")
     let script = "trap '' PIPE; { read -r go; \(Tool.path) help; echo $? >&2; } | { exec <&-; echo closed >&2; }"

@@ -3,7 +3,7 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// `sluice plugin validate`: each misbehaviour fails the check for it.
+/// `sluice plugin validate`: for each misbehaviour there is a check that fails.
 struct ValidateTests {
   private func validate(_ path: String, _ more: String...) async throws -> CommandResult {
     var command = Command(Tool.path, ["plugin", "validate", path, "--seed", "1"] + more, environment: Tool.cleared)
@@ -73,8 +73,8 @@ struct ValidateTests {
     #expect(document["reason"]?.string?.contains(reason) == true, "\(document)")
   }
 
-  /// The phase in which the plugin writes, and what the reason says about it. The functions of `sluice.body/1` are one
-  /// phase for each side.
+  /// The arguments are the phase in which the plugin writes, and what the reason says about it. All functions of
+  /// `sluice.body/1` for one side are one phase.
   @Test(arguments: [
     ("issue", "in on_issue)"), ("redirect", "in on_redirect)"), ("challenge", "in on_challenge)"),
     ("response", "in on_response)"), ("failure", "in on_failure)"), ("informational", "in on_informational)"),
@@ -143,7 +143,7 @@ struct ValidateTests {
     #expect(derived.outputText.contains("passed  exchanges"), "\(derived.outputText)")
   }
 
-  @Test func `wrong usage ends with 2, and a library that cannot be used with 3`() async throws {
+  @Test func `wrong usage ends with status 2, and a library that cannot be used ends with status 3`() async throws {
     let folder = try TemporaryDirectory()
     let path = try folder.write("no library", to: "liba.so")
     chmod(path, 0o755)
@@ -157,7 +157,7 @@ struct ValidateTests {
     #expect(try await Tool.run("plugin", "validate").status == 2)
   }
 
-  /// A plugin with that schema, whose create requires that `key` is `open sesame`.
+  /// Compiles a plugin with this schema. Its `create` requires that `key` is `open sesame`.
   private func wanting(_ schema: String) async throws -> PluginCompiler.Product {
     let literal = schema.replacing("\"", with: "\\\"")
     let product = try await PluginCompiler.compile(
@@ -178,7 +178,7 @@ struct ValidateTests {
     return product
   }
 
-  @Test func `without a configuration the smallest one that the schema allows is tried`() async throws {
+  @Test func `without a configuration, validate tries the smallest one that the schema allows`() async throws {
     let schema = ##"""
       {"type": "object", "required": ["key"], "properties": {"key": {"$ref": "#/definitions/k"}}, \##
       "definitions": {"k": {"enum": ["open sesame", "b"]}}}
@@ -190,7 +190,7 @@ struct ValidateTests {
     #expect(result.outputText.contains(#"derived from the schema: {"key":"open sesame"}"#), "\(result.outputText)")
   }
 
-  @Test func `a check that was skipped without a configuration fails only with --strict, and says what was tried`()
+  @Test func `a check that is skipped for lack of a configuration fails only with --strict, and says what was tried`()
     async throws
   {
     let product = try await wanting(
@@ -209,7 +209,7 @@ struct ValidateTests {
     withExtendedLifetime(product) {}
   }
 
-  @Test func `call-outs are answered, so that a plugin that waits for a token is tried completely`() async throws {
+  @Test func `validate answers call-outs, so a plugin that waits for a token is checked completely`() async throws {
     let configuration =
       #"{"tokenEndpoint": "https://id.example.com/token", "clientID": "abc", "clientSecret": "s3cret", "hosts": ["example.com"]}"#
     let path = BuiltProducts.library("oauth-refresh")
@@ -226,7 +226,7 @@ struct ValidateTests {
     #expect(try await validate(path, "--answer", #"{"status": "x"}"#).status == 2)
   }
 
-  @Test func `a stage that waits for a call-out is suspended, and the given answer resumes it`() async throws {
+  @Test func `a stage that waits for a call-out is suspended, and a given answer lets it resume`() async throws {
     let product = try await PluginCompiler.compile(
       source: """
         #include "\(RepositoryRoot.path("Tests/Plugins/stage.h"))"
@@ -235,7 +235,7 @@ struct ValidateTests {
           lookup *self = context;
           json_t *body = json_object_get(result->response, "body");
           const char *text = json_string_value(json_object_get(body, "text"));
-          // Without a token it waits forever.
+          // If the answer has no token, the stage waits forever.
           if (text && strstr(text, "access_token")) self->host->resume(self->host, self->token, SLUICE_VERDICT_CONTINUE);
           free(self);
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceCommand
 
-/// What `send --trace` shows, from the marks that the events leave.
+/// The phases that `send --trace` shows. They are computed from marks, which the events of a request leave.
 @Suite struct WaterfallTests {
   private typealias Mark = RequestTimeline.Mark
 
@@ -28,7 +28,8 @@ import Testing
     return Waterfall(timeline, stages: stages).rows
   }
 
-  /// `name milliseconds` of the rows that took any time, after checking that they follow one another.
+  /// Returns `name milliseconds` for each row that took any time. Checks that each row begins at the end of the
+  /// previous row.
   private static func table(_ marks: [(Int, Mark)], stages: [StageSnapshot] = []) -> [String] {
     let rows = rows(marks, stages: stages)
     var end = Duration.zero
@@ -65,7 +66,7 @@ import Testing
     #expect(rows.map(\.name) == ["prepare", "queue", "dns", "connect", "tls", "send", "wait", "receive"])
   }
 
-  @Test func `phases that were measured longer than their stretch are cut`() {
+  @Test func `phases that are longer than the time between their marks are shortened to this time`() {
     let timings = Self.timings(connect: 100, tls: 100, send: 100)
     let marks: [(Int, Mark)] = [
       (0, .configured), (10, .issued), (20, .received(status: 200, timings)), (30, .completed(timings)),
@@ -109,7 +110,7 @@ import Testing
       ])
   }
 
-  @Test func `a connection that fails took its time in the phase that did not end`() {
+  @Test func `the time of a connection that fails is shown as the phase that did not end`() {
     let refused: [(Int, Mark)] = [(0, .configured), (50, .completed(Self.timings(dns: 20)))]
     #expect(Self.table(refused) == ["dns 20", "connect 30"])
     let untrusted: [(Int, Mark)] = [(0, .configured), (50, .completed(Self.timings(dns: 20, connect: 10)))]
@@ -120,7 +121,7 @@ import Testing
     #expect(Self.table([(7, .completed(nil))]) == ["request 7"])
   }
 
-  @Test func `the wait for a response that never comes lasts until the end`() {
+  @Test func `if no response arrives, the row wait lasts until the end`() {
     let timings = Self.timings(send: 5)
     let marks: [(Int, Mark)] = [(0, .configured), (10, .issued), (60, .completed(timings))]
     #expect(Self.table(marks) == ["prepare 10", "send 5", "wait 45"])

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ContentDecoderTests {
   private static let text = Array(EncodedBody.text(lines: 2000).utf8)
 
-  /// Feeds the input in pieces, and takes the output in pieces.
+  /// Passes the input to a decoder in pieces, and takes the output in pieces.
   private static func decode(
     _ input: [UInt8], _ codings: String, pieceBytes: Int = 1000, roomBytes: Int = 700
   ) throws -> [UInt8] {
@@ -35,8 +35,8 @@ import Testing
     return nil
   }
 
-  @Test func `coded data that gives no content is refused`() throws {
-    // A gzip header whose file name does not end, in a few bytes of zstd.
+  @Test func `coded data that never decodes to any content is refused`() throws {
+    // A gzip header whose file name does not end. With zstd, these 4 MiB have only a few bytes.
     let header: [UInt8] = [0x1F, 0x8B, 8, 8, 0, 0, 0, 0, 0, 3] + [UInt8](repeating: UInt8(ascii: "a"), count: 4 << 20)
     let body = EncodedBody.bytes(.zstd, header)
     #expect(body.count < 10_000)
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [EncodedBody.Coding.gzip, .deflate, .bareDeflate, .brotli, .zstd])
-  func `a body that is cut off anywhere is truncated`(_ coding: EncodedBody.Coding) {
+  func `a body that is cut off at any place is reported as truncated`(_ coding: EncodedBody.Coding) {
     let encoded = EncodedBody.bytes(coding, Array("a short text, a short text".utf8))
     for count in 0..<encoded.count {
       #expect(Self.code(Array(encoded[..<count]), coding.name) == .truncated, "\(count) of \(encoded.count)")
@@ -88,22 +88,22 @@ import Testing
   }
 
   @Test(arguments: ["br, gzip, br", "zstd, zstd"])
-  func `codings with large windows are accepted once each`(_ codings: String) {
+  func `a coding with a large window is accepted only once`(_ codings: String) {
     #expect(Self.code([], codings) == .tooManyCodings)
   }
 
-  @Test func `the inner one of two codings can be truncated too`() {
+  @Test func `the truncation of the inner one of two codings is noticed too`() {
     let inner = EncodedBody.bytes(.gzip, Self.text)
     #expect(Self.code(EncodedBody.bytes(.brotli, Array(inner.dropLast(4))), "gzip, br") == .truncated)
   }
 
-  @Test func `names are case-insensitive, x-gzip is accepted, and identity means no coding`() throws {
+  @Test func `names of codings are case-insensitive, x-gzip is accepted, and identity means no coding`() throws {
     #expect(try Self.decode(EncodedBody.bytes(.gzip, Self.text), "X-GZip") == Self.text)
     #expect(try Self.decode(Self.text, "identity") == Self.text)
     #expect(ContentCodings("identity").isEmpty)
   }
 
-  @Test func `an unknown coding is refused, and so is a sixth coding`() {
+  @Test func `an unknown coding and a sixth coding are refused`() {
     #expect(Self.code([1], "compress") == .unknownCoding)
     #expect(Self.code([1], "gzip, gzip, gzip, gzip, gzip, gzip") == .tooManyCodings)
     #expect(throws: ContentDecodingError.self) { try ContentDecoder(ContentCodings("gzip, compress")) }
@@ -113,7 +113,7 @@ import Testing
     #expect(Self.code(EncodedBody.bytes(.wideZstd, Self.text), "zstd") == .invalid)
   }
 
-  @Test func `a step never writes more than there is room for, whatever the input contains`() throws {
+  @Test func `a step never writes more than the output has room for, whatever the input contains`() throws {
     for coding in [EncodedBody.Coding.gzip, .brotli, .zstd] {
       let encoded = EncodedBody.bytes(coding, Array(repeating: 0, count: 16 << 20))
       let decoder = try ContentDecoder(ContentCodings(coding.name))

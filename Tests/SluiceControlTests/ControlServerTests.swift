@@ -8,7 +8,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The control socket of an engine in this process, spoken to byte by byte.
+/// The control socket of an engine in this process. The tests send raw bytes to it.
 @Suite struct ControlServerTests {
   private let folder: TemporaryDirectory
   private let engine: Engine
@@ -48,7 +48,7 @@ import Testing
     await end()
   }
 
-  @Test func `metrics come as JSON, and as text on request`() async throws {
+  @Test func `metrics are returned as JSON, and as text on request`() async throws {
     let (_, document) = try await ask("GET", "/v1/metrics")
     #expect(document["engine"]?["transactions"]?["begun"]?.integer == 0)
     #expect(document["reports"]?["m"]?["hops"]?.integer == 0)
@@ -62,7 +62,7 @@ import Testing
     await end()
   }
 
-  @Test func `each name of a metric has one head, with several built-ins too`() async throws {
+  @Test func `each metric name has one TYPE line, even with several metrics built-ins`() async throws {
     let engine = try Engine(
       Configuration(
         text: Array(
@@ -111,7 +111,7 @@ import Testing
     await end()
   }
 
-  @Test func `a configuration over the socket names the installed plugins of the engine`() async throws {
+  @Test func `a configuration that is sent over the socket can name installed plugins of the engine`() async throws {
     let plugins = InstalledPlugins(in: BuiltProducts.directory)
     let store = #""store": "\#(folder.path("store"))""#
     let engine = try Engine(Configuration(text: Array("{\(store)}".utf8), installedPlugins: plugins))
@@ -156,7 +156,7 @@ import Testing
     ("Transfer-Encoding: identity", "", 400), ("Transfer-Encoding: gzip, chunked", "0\r\n\r\n", 501),
     ("Content-Length : 99", "", 400),
   ])
-  func `a request with two possible ends is malformed, and no command after it is run`(
+  func `a request whose end is ambiguous is refused, and no command after it is run`(
     _ fields: String, _ body: String, _ status: Int
   ) async throws {
     let client = try RawClient(unixSocket: control.path)
@@ -172,7 +172,7 @@ import Testing
     await end()
   }
 
-  @Test func `clients that are silent, slow or gone do not block others`() async throws {
+  @Test func `clients that are silent, slow or gone do not block other clients`() async throws {
     let silent = try (0..<20).map { _ in try StreamSocket.connect(unixSocket: control.path) }
     let slow = try StreamSocket.connect(unixSocket: control.path)
     try slow.write(Array("GET /v1/stat".utf8))
@@ -185,22 +185,22 @@ import Testing
     try slow.write(Array("us HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
     let answer = try await blocking { try slow.read() }
     #expect(String(decoding: answer, as: UTF8.self).hasPrefix("HTTP/1.1 200 "))
-    // Stopping does not wait for them.
+    // The stop of the server does not wait for the silent clients.
     await end()
     for client in silent { #expect(try client.read().isEmpty) }
   }
 
-  @Test func `idle clients are limited in number, do not block others, and leave nothing behind`() async throws {
+  @Test func `the number of idle clients is limited, and they do not block other clients`() async throws {
     let crowd = try (0..<300).map { _ in try StreamSocket.connect(unixSocket: control.path) }
     #expect(try await ask("GET", "/v1/status").response.status == 200)
-    // All except the allowed number were disconnected.
+    // The server has closed all connections except the allowed number.
     for client in crowd.dropLast(64) { #expect(try client.read().isEmpty) }
     for client in crowd { client.close() }
     for _ in 0..<100 { #expect(try await ask("GET", "/v1/status").response.status == 200) }
     await end()
   }
 
-  @Test func `with the maximum number of running commands, one more gets a document that says so`() async throws {
+  @Test func `with the maximum number of running commands, one more command is refused with a document`() async throws {
     let (started, isOpen) = (Watched(0), Watched(false))
     engine.setNotificationHandler { _, _ in
       started.update { $0 += 1 }
@@ -239,12 +239,12 @@ import Testing
     await end()
   }
 
-  /// libmicrohttpd answers these itself, before our code sees them.
+  /// libmicrohttpd answers these requests itself, before our code sees them.
   @Test(arguments: [
     (["GET /v1/status"], 400), (["GET /v1/status HTTP/1.1", "no colon"], 400), (["GET /v1/status HTTP/9.9"], 505),
     (["POST /v1/swap HTTP/1.1", "Content-Length: -1"], 400),
   ])
-  func `a request that is not HTTP is refused and ends its connection only`(_ lines: [String], _ status: Int)
+  func `a request that is not HTTP is refused, and only its own connection is closed`(_ lines: [String], _ status: Int)
     async throws
   {
     let client = try RawClient(unixSocket: control.path)
@@ -255,7 +255,9 @@ import Testing
     await end()
   }
 
-  @Test func `a notification that no plugin takes goes to the program, or is passed on`() async throws {
+  @Test func `a notification that no plugin takes is offered to the program, which can take it or pass it on`()
+    async throws
+  {
     let passed = try await ask("POST", "/v1/notify", #"{"topic": "news"}"#).document
     #expect(passed["outcome"]?.string == "not-taken" && passed["taker"] == nil)
     engine.setNotificationHandler { topic, payload in topic == "news" && payload["n"] == 7 ? .newData : nil }
@@ -265,7 +267,7 @@ import Testing
     await end()
   }
 
-  @Test func `a notification whose instance is replaced ends as replaced, since the engine continues`()
+  @Test func `a notification ends as replaced if its instance is replaced while the engine continues`()
     async throws
   {
     let product = try await PluginCompiler.compile("handles-work")
@@ -285,7 +287,7 @@ import Testing
       try await client.send("POST", "/v1/notify", ["topic": "keep", "deadline": "1h"])
     }
     try await log.wait(for: "the call") { lines in lines.contains { $0.message.hasPrefix("notified-keep") } }
-    // The loader ignores data after the sections of a library.
+    // The additional byte makes another build. The loader ignores data after the sections of a library.
     try StampedLibrary.install(library + [0], at: folder.path("worker.so"))
     #expect(try await worker.swap().outcome == .published)
     let answer = try await asking.value
@@ -297,7 +299,7 @@ import Testing
     await end()
   }
 
-  @Test func `a whole configuration is taken up, as a document and from a file`() async throws {
+  @Test func `a swap publishes a whole configuration, given as a document or as a file`() async throws {
     let first = try await ask("POST", "/v1/swap", #"{"configuration": {"deadline": "5s"}}"#).document
     #expect(first["outcome"]?.string == "published" && first["snapshot"]?.integer == 2, "\(first)")
     #expect(try await ask("GET", "/v1/metrics").document["reports"]?.count == 0)
@@ -308,12 +310,13 @@ import Testing
     await end()
   }
 
-  /// Only root can act as another user.
+  /// Whether the test can act as another user, which only root can.
   private static let canBeOther: Bool =
     geteuid() == 0
     && (["/usr/bin/curl", "/usr/bin/setpriv"] as [String]).allSatisfy { path in access(path, X_OK) == 0 }
 
-  @Test(.enabled(if: canBeOther)) func `the engine's user passes, and another gets a document`() async throws {
+  @Test(.enabled(if: canBeOther))
+  func `the engine's user has access, and another user is refused with a document`() async throws {
     chmod(folder.path, 0o711)
     chmod(control.path, 0o666)
     let arguments = ["-s", "-w", " %{http_code}", "--unix-socket", control.path, "http://localhost/v1/status"]

@@ -26,7 +26,7 @@ import Testing
     metrics.stop()
   }
 
-  @Test func `a scraper gets the text, independent of its Accept field`() async throws {
+  @Test func `a scraper gets the metrics as text, whatever its Accept field says`() async throws {
     #expect(metrics.url == "http://127.0.0.1:\(metrics.port)/metrics")
     for accept in [[], ["Accept: application/json"]] {
       let response = try await ask(headers: accept)
@@ -38,7 +38,7 @@ import Testing
     await end()
   }
 
-  @Test func `a request with two possible ends is refused, and the next request is not answered`() async throws {
+  @Test func `a request whose end is ambiguous is refused, and the next request is not answered`() async throws {
     let client = try RawClient(port: metrics.port)
     // The requests are sent in one piece, so that the server has read them all when it closes.
     try client.send(
@@ -49,7 +49,7 @@ import Testing
     await end()
   }
 
-  @Test func `the server serves nothing else, and changes nothing`() async throws {
+  @Test func `the server serves only metrics, and no request changes anything`() async throws {
     for target in ["/", "/v1/status", "/metrics/"] { #expect(try await ask("GET", target).status == 404) }
     let refusal = try await ask("POST")
     #expect(refusal.status == 405 && refusal.headers.first("Allow") == "GET, HEAD")
@@ -57,20 +57,22 @@ import Testing
   }
 
   @Test(arguments: ["attacker.example", "attacker.example:80", "127.0.0.1.attacker.example"])
-  func `a foreign host name that leads to this machine is refused`(_ host: String) async throws {
+  func `a request with a foreign host name is refused, even if it resolves to this machine`(
+    _ host: String
+  ) async throws {
     #expect(try await ask(headers: ["Host: \(host)"]).status == 421)
     #expect(try await ask(headers: ["Host: localhost:\(metrics.port)"]).status == 200)
     await end()
   }
 
-  @Test func `a port that is taken is an error that names it`() async throws {
+  @Test func `the error for a port that is in use names the port`() async throws {
     let error = #expect(throws: ControlError.self) { try MetricsServer(engine, port: metrics.port) }
     #expect(error?.code == .socket)
     #expect(error?.message.contains("127.0.0.1:\(metrics.port)") == true)
     await end()
   }
 
-  @Test func `after its end nothing listens`() async throws {
+  @Test func `after the server has stopped, nothing listens on its port`() async throws {
     let port = metrics.port
     await end()
     metrics.stop()

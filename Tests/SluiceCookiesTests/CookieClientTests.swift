@@ -39,7 +39,7 @@ import Testing
     return ServerResponse(status: status, headers: headers)
   }
 
-  @Test func `cookies: what a response sets is sent with later requests`() async throws {
+  @Test func `the cookies that a response sets are sent with later requests`() async throws {
     let server = try LoopbackServer { request in
       request.target == "/login" ? Self.setting("sid=1; path=/; HttpOnly", "lang=en; path=/de") : .text("ok")
     }
@@ -50,7 +50,9 @@ import Testing
     #expect(Self.cookies(server) == ["/: ", "/login: ", "/: sid=1", "/de/x: lang=en; sid=1"])
   }
 
-  @Test func `cookies over a redirect: each hop sends its own host's cookies, and can set some`() async throws {
+  @Test func `each hop of a redirect sends the cookies of its own host, and its response can set cookies`()
+    async throws
+  {
     let ports = Watched<UInt16>(0)
     let server = try LoopbackServer { request in
       switch request.target {
@@ -72,7 +74,7 @@ import Testing
     #expect(jar.cookies.map(\.domain) == ["127.0.0.1", "127.0.0.1", "localhost"])
   }
 
-  @Test func `a hostile server sets nothing for others`() async throws {
+  @Test func `a hostile server cannot set cookies for other hosts`() async throws {
     let server = try LoopbackServer { _ in
       Self.setting(
         "a=1; domain=com", "b=1; domain=localhost", "c=1; domain=0.0.1", "__Secure-d=1; secure", "__Host-e=1; path=/",
@@ -84,7 +86,7 @@ import Testing
     #expect(jar.cookies.map(\.name) == ["good"])
   }
 
-  @Test func `a Secure cookie is set and sent over TLS, and not over http`() async throws {
+  @Test func `a Secure cookie is set and sent over TLS, but not over http`() async throws {
     let certificates = try await TestCertificates.shared()
     let secure = try await TLSServer.start(certificates.server)
     let plain = try LoopbackServer()
@@ -105,7 +107,7 @@ import Testing
     try secure.close()
   }
 
-  @Test func `a Cookie field of the caller wins, for its own origin alone`() async throws {
+  @Test func `a Cookie field of the caller replaces the jar's cookies, but only at its own origin`() async throws {
     let ports = Watched<UInt16>(0)
     let server = try LoopbackServer { request in
       request.target == "/go" ? Self.setting(status: 302, location: "http://localhost:\(ports.value)/end") : .text("ok")
@@ -118,14 +120,14 @@ import Testing
     try await withClient(jar) { client in
       let headers: HeaderFields = ["Cookie": "mine=1"]
       _ = try await client.data(for: Request(url: HTTPURL(server.baseURL + "/go"), headers: headers))
-      // An empty field wins, too.
+      // An empty field replaces the jar's cookies too.
       _ = try await client.data(for: Request(url: HTTPURL(server.baseURL + "/none"), headers: ["Cookie": ""]))
     }
     #expect(Self.cookies(server).prefix(2) == ["/go: mine=1", "/end: b=1"])
     #expect(Self.cookies(server).last?.contains("a=1") == false)
   }
 
-  @Test func `a stage that sets Cookie wins, too`() async throws {
+  @Test func `a Cookie field that a stage sets replaces the jar's cookies`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let jar = CookieJar()
@@ -138,7 +140,7 @@ import Testing
     #expect(Self.cookies(server) == ["/: stage=1"])
   }
 
-  @Test func `streams, downloads, retries and error statuses set and send cookies`() async throws {
+  @Test func `cookies are set and sent also with streams, downloads, retries and error statuses`() async throws {
     let folder = try TemporaryDirectory()
     let server = try LoopbackServer { request in
       let name = request.target.dropFirst()
@@ -165,7 +167,7 @@ import Testing
       ])
   }
 
-  @Test func `a response that a stage makes sets nothing`() async throws {
+  @Test func `a response that a stage makes sets no cookies`() async throws {
     let jar = CookieJar()
     try await withClient(jar) {
       $0.addStage("answer") { request, _ in request.respond(status: 200).headers["set-cookie"] = "a=1" }
@@ -176,7 +178,7 @@ import Testing
     #expect(jar.cookies.isEmpty)
   }
 
-  @Test func `a head whose body breaks off while a stage waits for it sets its cookies`() async throws {
+  @Test func `the cookies of a head are set even if its body breaks off while a stage waits for it`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\nSet-Cookie: a=1\r\n\r\nhalf"), .close)
     defer { server.stop() }
@@ -190,7 +192,7 @@ import Testing
     #expect(jar.cookies.map(\.name) == ["a"])
   }
 
-  @Test func `a client without a jar keeps nothing`() async throws {
+  @Test func `a client without a jar keeps no cookies`() async throws {
     let server = try LoopbackServer { _ in Self.setting("a=1") }
     defer { server.stop() }
     let client = try Client()
@@ -199,7 +201,7 @@ import Testing
     #expect(Self.cookies(server) == ["/: ", "/: "])
   }
 
-  @Test func `explanations, jars and cookies hide the values`() async throws {
+  @Test func `the descriptions of explanations, jars and cookies hide the cookies' values`() async throws {
     let server = try LoopbackServer { _ in Self.setting("sid=hunter2") }
     defer { server.stop() }
     let jar = CookieJar()

@@ -4,7 +4,7 @@ import SluiceMessages
 import SluiceTestKit
 import Testing
 
-/// The file of a jar.
+/// The file in which a jar saves its cookies.
 @Suite struct CookieFileTests {
   private let folder: TemporaryDirectory
   private var path: String { folder.path("cookies.txt") }
@@ -28,7 +28,7 @@ import Testing
 
   private func content() throws -> String { try FileTree.readText(path) }
 
-  @Test func `cookies are found again, with everything but SameSite`() async throws {
+  @Test func `saved cookies can be loaded again, with everything except SameSite`() async throws {
     let first = try await jar()
     first.receive("a=1; max-age=60; domain=a.example; path=/x; secure; httponly", from: url)
     first.receive("b=2\t3; max-age=60", from: "http://127.0.0.1/")
@@ -48,7 +48,7 @@ import Testing
         """))
   }
 
-  @Test func `a file as curl writes it is read`() async throws {
+  @Test func `a file that curl has written can be read`() async throws {
     try write(
       """
       # Netscape HTTP Cookie File
@@ -64,7 +64,7 @@ import Testing
     #expect(session?.value == "2" && session?.isHTTPOnly == true && session?.expires == nil)
   }
 
-  @Test func `the file and its lock are for their owner alone`() async throws {
+  @Test func `only their owner can read the file and its lock`() async throws {
     let jar = try await jar()
     jar.receive("a=1; max-age=60", from: url)
     let mask = umask(0)
@@ -77,7 +77,7 @@ import Testing
     #expect(FileTree.names(in: folder.path) == ["cookies.txt", "cookies.txt.lock"])
   }
 
-  @Test func `session cookies end with the program, unless they are wanted`() async throws {
+  @Test func `session cookies are not saved, unless the program asks for it`() async throws {
     let first = try await jar()
     first.receive("a=1", from: url)
     try await first.save()
@@ -89,7 +89,7 @@ import Testing
     #expect(try await jar(keepsSessionCookies: true).cookies.map(\.name) == ["a"])
   }
 
-  @Test func `expired cookies leave the file, and no cookie lives longer than 400 days`() async throws {
+  @Test func `expired cookies are removed from the file, and no cookie lives longer than 400 days`() async throws {
     try write("a.example\tFALSE\t/\tFALSE\t1799999999\told\t1\na.example\tFALSE\t/\tFALSE\t9999999999\tlong\t1\n")
     let jar = try await jar()
     #expect(jar.cookies.map(\.name) == ["long"] && jar.cookies.first?.expires == noon + 400 * 86_400)
@@ -97,7 +97,7 @@ import Testing
     #expect(try !content().contains("old") && content().contains("1834560000\tlong"))
   }
 
-  @Test func `cookies of a file that break the rules are not sent`() async throws {
+  @Test func `cookies in a file that break the rules for cookies are not sent`() async throws {
     let lines = [
       ".com\tTRUE\t/\tFALSE\t1800000060\ta\t1", "x.com\tFALSE\t/\tFALSE\t1800000060\t__Secure-b\t1",
       ".x.com\tTRUE\t/\tTRUE\t1800000060\t__Host-c\t1", "x.com\tFALSE\t/y\tTRUE\t1800000060\t__Host-d\t1",
@@ -123,7 +123,9 @@ import Testing
     ("a.example\tFALSE\t/\tFALSE\t1800000060\ta\tb\u{1}", "control character"),
     ("a.example\tFALSE\t/\tFALSE\t1800000060\ta\t" + String(repeating: "b", count: 4096), "4096 bytes"),
   ])
-  func `a damaged file is an error with its line, and stays as it is`(line: String, message: String) async throws {
+  func `a damaged file is an error that names the line, and the file does not change`(
+    line: String, message: String
+  ) async throws {
     let damaged = "# comment\na.example\tFALSE\t/\tFALSE\t1800000060\tgood\t1\n\(line)\n"
     let jar = try await jar()
     try write(damaged)
@@ -134,7 +136,7 @@ import Testing
     let saving = await failure { () throws(CookieJarError) in try await jar.save() }
     #expect(saving == opening)
     #expect(try content() == damaged)
-    // When the file is repaired, nothing is lost.
+    // After the file was repaired, the cookies of the file and of the jar are saved.
     try write("a.example\tFALSE\t/\tFALSE\t1800000060\tgood\t1\n")
     try await jar.save()
     #expect(try await self.jar().cookies.map(\.name) == ["good", "new"])
@@ -154,7 +156,7 @@ import Testing
     #expect(await failure { () throws(CookieJarError) in _ = try await jar() }?.code == .damaged)
   }
 
-  @Test func `a link, a folder, and a file that others can read are refused, and not touched`() async throws {
+  @Test func `a symbolic link, a folder, and a file that others can read are refused and not changed`() async throws {
     let target = try folder.write("", to: "target")
     chmod(target, 0o600)
     #expect(symlink(target, path) == 0)
@@ -170,14 +172,14 @@ import Testing
     #expect(try FileTree.readText(target).isEmpty)
   }
 
-  @Test func `a folder that does not exist is an error of the system`() async throws {
+  @Test func `a missing folder is reported as an error of the system`() async throws {
     let path = folder.path("no/cookies.txt")
     let jar = try await CookieJar(file: path, keepsSessionCookies: false, suffixes: .few) { noon }
     jar.receive("a=1; max-age=60", from: url)
     #expect(await failure { () throws(CookieJarError) in try await jar.save() }?.code == .system)
   }
 
-  @Test func `two jars with one file keep the cookies of both`() async throws {
+  @Test func `if two jars use one file, the file keeps the cookies of both`() async throws {
     let (first, second) = (try await jar(), try await jar())
     first.receive("a=1; max-age=60", from: url)
     first.receive("c=1; max-age=60", from: url)
@@ -196,7 +198,7 @@ import Testing
     #expect(try await jar().cookies.isEmpty)
   }
 
-  @Test func `a lock that another process holds is an error, and the next call saves everything`() async throws {
+  @Test func `saving fails while another process holds the lock, and the next call saves everything`() async throws {
     let jar = try await jar()
     jar.receive("a=1; max-age=60", from: url)
     let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -208,7 +210,7 @@ import Testing
     #expect(try await self.jar().cookies.map(\.name) == ["a"])
   }
 
-  @Test func `many calls at once lose nothing`() async throws {
+  @Test func `many calls at once lose no cookie`() async throws {
     let jars = [try await jar(), try await jar(), try await jar()]
     await withTaskGroup { group in
       for number in 0..<30 {

@@ -1,7 +1,7 @@
 import SluiceCookies
 import SluiceMessages
 
-/// The moment of the tests, in seconds since 1970.
+/// The current time in the tests, in seconds since 1970.
 let noon: Int64 = 1_800_000_000
 
 extension PublicSuffixes {
@@ -9,7 +9,7 @@ extension PublicSuffixes {
 }
 
 extension CookieStore {
-  /// Takes a field from a URL, and returns why it was ignored.
+  /// Receives a Set-Cookie field from a URL. Returns why it was ignored, or nil if it was not.
   @discardableResult
   mutating func set(
     _ field: String, from url: HTTPURL, suffixes: PublicSuffixes = .few, at now: Int64 = noon
@@ -20,13 +20,13 @@ extension CookieStore {
     } catch { return error }
   }
 
-  /// The field that a request sends.
+  /// Returns the Cookie field that a request to this URL sends.
   mutating func sent(to url: HTTPURL, at now: Int64 = noon) -> String? {
     header(for: url, now: now).map { String(decoding: $0, as: UTF8.self) }
   }
 }
 
-/// The cookie that a field sets; nil if it is ignored.
+/// Returns the cookie that a field sets, or nil if the field is ignored.
 func cookie(_ field: String, from url: HTTPURL = "https://a.example/dir/page", at now: Int64 = noon) -> Cookie? {
   var store = CookieStore()
   return store.set(field, from: url, at: now) == nil ? store.cookies.first : nil

@@ -3,7 +3,7 @@ import SluiceMessages
 import SluiceTestKit
 import Testing
 
-/// Properties that hold whatever a server sends.
+/// Properties that must hold, whatever a server sends.
 @Suite struct CookiePropertyTests {
   private static let hosts: [HTTPURL] = [
     "http://a.example/x/y", "https://a.example/", "https://x.a.example/x", "http://x.a.example/", "https://b.example/",
@@ -41,12 +41,12 @@ import Testing
       guard let cookie else { continue }
       set += 1
       #expect(Self.keepsRules(cookie, url.host, isHTTPS), "\(seed)/\(number): \(field)")
-      // http removes and hides nothing that was set over https.
+      // A field over http must not remove or hide a Secure cookie.
       let left = Set(isHTTPS ? [] : store.cookies)
       #expect(secret.allSatisfy { left.contains($0) }, "\(seed)/\(number): \(field)")
     }
     #expect(set > 100)
-    // A kept cookie can be written and read again, except for SameSite, and is sent in a valid field.
+    // Each kept cookie can be written and read again, and is sent in a valid field.
     let read = try? CookieFileText.read(CookieFileText.write(store.cookies), now: noon)
     #expect(read?.map(\.key) == store.cookies.map(\.key))
     for url in Self.hosts {
@@ -70,7 +70,7 @@ import Testing
       && (cookie.expires ?? 0) <= noon + 400 * 86_400
   }
 
-  @Test(arguments: 0..<8) func `a random file is read or damaged, and never crashes`(seed: Int) {
+  @Test(arguments: 0..<8) func `a random file is read or reported as damaged, and never causes a crash`(seed: Int) {
     var random = SeededRandom(seed: UInt64(seed))
     let lines = ["#HttpOnly_.a.example\tTRUE\t/x\tTRUE\t1800000060\ta\t1", "127.0.0.1\tFALSE\t/\tFALSE\t0\tb\t2", ""]
     let good = Array(lines.joined(separator: "\n").utf8)

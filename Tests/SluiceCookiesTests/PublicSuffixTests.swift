@@ -2,14 +2,14 @@ import SluiceCookies
 import SluiceMessages
 import Testing
 
-/// The list of libpsl, as this machine has it.
+/// The public suffix list of this machine's libpsl.
 @Suite struct PublicSuffixTests {
   private func refusal(_ domain: String, _ url: HTTPURL) -> CookieRefusal? {
     var store = CookieStore()
     return store.set("a=b; domain=\(domain)", from: url, suffixes: .system)
   }
 
-  @Test func `the list knows suffixes of one and of two labels, private ones, wildcards and their exceptions`() {
+  @Test func `the list contains suffixes of one or two labels, private suffixes, wildcards and their exceptions`() {
     #expect(refusal("com", "http://x.com/") == .publicSuffix)
     #expect(refusal("co.uk", "http://x.co.uk/") == .publicSuffix)
     #expect(refusal("github.io", "http://x.github.io/") == .publicSuffix)
@@ -25,7 +25,7 @@ import Testing
     #expect(refusal("x.github.io", "http://www.x.github.io/") == nil)
   }
 
-  @Test func `a last label that the list does not name is a suffix`() {
+  @Test func `the last label of a domain is a suffix even if the list does not contain it`() {
     #expect(refusal("intranet", "http://x.intranet/") == .publicSuffix)
     #expect(refusal("x.intranet", "http://y.x.intranet/") == nil)
   }

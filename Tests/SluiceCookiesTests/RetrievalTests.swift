@@ -6,7 +6,7 @@ import Testing
 @Suite struct RetrievalTests {
   private var store = CookieStore()
 
-  @Test mutating func `step 1: a cookie for the host alone goes to no other host`() {
+  @Test mutating func `step 1: a host-only cookie is sent to no other host`() {
     store.set("a=b", from: "http://a.example/")
     #expect(store.sent(to: "http://a.example/") == "a=b" && store.sent(to: "http://A.EXAMPLE.:81/") == "a=b")
     for url: HTTPURL in ["http://x.a.example/", "http://ba.example/", "http://example/", "http://b.example/"] {
@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test mutating func `step 1: a cookie for a domain goes to the hosts below it`() {
+  @Test mutating func `step 1: a cookie for a domain is also sent to the hosts below it`() {
     store.set("a=b; domain=a.example", from: "http://x.a.example/")
     for url: HTTPURL in ["http://a.example/", "http://x.a.example/", "http://z.y.a.example/"] {
       #expect(store.sent(to: url) == "a=b", "\(url)")
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test mutating func `step 1: the path of the cookie is the path of the request, or a folder above it`() throws {
+  @Test mutating func `step 1: a cookie is sent if its path is the path of the request or a folder above it`() throws {
     store.set("a=b; path=/dir", from: "http://a.example/")
     store.set("c=d; path=/slash/", from: "http://a.example/")
     for (path, field) in [
@@ -35,23 +35,23 @@ import Testing
     }
   }
 
-  @Test mutating func `step 1: a Secure cookie is sent over https alone`() {
+  @Test mutating func `step 1: a Secure cookie is sent only over https`() {
     store.set("a=b; secure", from: "https://a.example/")
     #expect(store.sent(to: "http://a.example/") == nil && store.sent(to: "https://a.example/") == "a=b")
   }
 
-  @Test mutating func `step 1: SameSite and HttpOnly keep no cookie from a program`() {
+  @Test mutating func `step 1: a program gets cookies with SameSite and HttpOnly like all others`() {
     store.set("a=b; samesite=strict; httponly", from: "https://a.example/")
     #expect(store.sent(to: "http://a.example/") == "a=b")
   }
 
-  @Test mutating func `a cookie is not sent from the second on in which it expires`() {
+  @Test mutating func `a cookie is no longer sent in the second in which it expires`() {
     store.set("a=b; max-age=10", from: "http://a.example/")
     #expect(store.sent(to: "http://a.example/", at: noon + 9) == "a=b")
     #expect(store.sent(to: "http://a.example/", at: noon + 10) == nil)
   }
 
-  @Test mutating func `step 2: longer paths come first, and then older cookies`() {
+  @Test mutating func `step 2: cookies with longer paths are sent first, and of equal length the older ones`() {
     store.set("new=1; path=/a", from: "http://a.example/")
     store.set("root=1; path=/", from: "http://a.example/")
     store.set("long=1; path=/a/b", from: "http://a.example/")
@@ -67,11 +67,11 @@ import Testing
 
   // MARK: Limits
 
-  @Test mutating func `a domain has at most 180 cookies: those that http reads go first, unused ones before others`() {
+  @Test mutating func `beyond 180 cookies of a domain, a jar removes the least recently used one without Secure`() {
     for number in 0..<180 {
       store.set("c\(number)=1; path=/\(number)\(number < 5 ? "; secure" : "")", from: "https://a.example/")
     }
-    // This cookie was used just now, so the next one is the one that was unused for the longest time.
+    // The cookie c5 was used just now, so c6 is the least recently used cookie.
     #expect(store.sent(to: "https://a.example/5") == "c5=1")
     store.set("more=1; path=/more", from: "https://a.example/")
     store.set("other=1", from: "https://b.example/")
@@ -83,7 +83,7 @@ import Testing
     #expect(store.sent(to: "https://b.example/") == "other=1")
   }
 
-  @Test mutating func `a jar has at most 3000 cookies: expired ones go first, then the unused ones`() throws {
+  @Test mutating func `beyond 3000 cookies, a jar removes expired ones first, then the least recently used`() throws {
     store.set("old=1", from: "http://first.example/")
     store.set("short=1; max-age=1", from: "http://second.example/")
     for number in 0..<2998 { store.set("c=1", from: try HTTPURL("http://h\(number).example/")) }

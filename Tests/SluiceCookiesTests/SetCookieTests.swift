@@ -2,7 +2,7 @@ import SluiceCookies
 import SluiceMessages
 import Testing
 
-/// Reading a field, by draft-ietf-httpbis-rfc6265bis-22 §5.6.
+/// Reading a Set-Cookie field, by draft-ietf-httpbis-rfc6265bis-22 §5.6.
 @Suite struct SetCookieTests {
   private static func refusal(_ field: String) -> CookieRefusal? {
     var store = CookieStore()
@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test(arguments: ["a=\u{0}", "a=b\u{1F}", "a\u{8}=b", "a=b; path=/\u{7F}", "a=b\r\nc=d", "a=b; x=\n"])
-  func `step 1: a control character makes the field void`(field: String) {
+  func `step 1: a field with a control character is ignored`(field: String) {
     #expect(Self.refusal(field) == .controlCharacter)
   }
 
@@ -37,20 +37,20 @@ import Testing
     #expect(cookie("a=b; domain=\(String(repeating: "d", count: 1025))")?.isHostOnly == true)
   }
 
-  @Test func `attributes, step 7: names are read without case, the last one wins, unknown ones are ignored`() {
+  @Test func `attributes, step 7: names have no case, the last of equal names wins, unknown names are ignored`() {
     let cookie = cookie("a=b;SECURE;; HttpOnly=x ; PATH=/1; foo=bar; path = /2 ;samesite=LAX;Max-Age=60")
     #expect(cookie?.isSecure == true && cookie?.isHTTPOnly == true && cookie?.path == "/2")
     #expect(cookie?.sameSite == .lax && cookie?.expires == noon + 60)
   }
 
-  @Test func `5_6_1: Expires is kept up to 400 days, and ignored if it is no date`() {
+  @Test func `5_6_1: Expires is limited to 400 days, and ignored if it is not a date`() {
     #expect(cookie("a=b; expires=Fri, 15 Jan 2027 09:00:00 GMT")?.expires == 1_800_003_600)
     #expect(cookie("a=b; expires=Fri, 15 Jan 2127 09:00:00 GMT")?.expires == noon + 400 * 86_400)
     #expect(cookie("a=b; expires=soon").map(\.expires) == .some(nil))
     #expect(cookie("a=b; expires=Fri, 15 Jan 2027 09:00:00 GMT; expires=soon")?.expires == 1_800_003_600)
   }
 
-  @Test func `5_6_2: Max-Age is digits with a sign, is kept up to 400 days, and wins over Expires`() {
+  @Test func `5_6_2: Max-Age is digits with an optional sign, is limited to 400 days, and wins over Expires`() {
     #expect(cookie("a=b; max-age=5")?.expires == noon + 5)
     #expect(cookie("a=b; max-age=34560001")?.expires == noon + 34_560_000)
     #expect(cookie("a=b; max-age=99999999999999999999999")?.expires == noon + 34_560_000)
@@ -70,7 +70,7 @@ import Testing
     #expect(cookie("a=b; domain=a.example; domain=", from: url)?.isHostOnly == true)
   }
 
-  @Test func `5_6_4: a Path that does not begin with a slash is the default path`() {
+  @Test func `5_6_4: a Path that does not begin with a slash is replaced by the default path`() {
     #expect(cookie("a=b; path=x")?.path == "/dir" && cookie("a=b; path=")?.path == "/dir")
     #expect(cookie("a=b; path=/x; path=y")?.path == "/dir")
     #expect(cookie("a=b")?.path == "/dir")
@@ -79,13 +79,13 @@ import Testing
     #expect(cookie("a=b", from: "https://a.example/dir/?q=/x/y")?.path == "/dir")
   }
 
-  @Test func `5_6_7: SameSite is one of three words, and otherwise unspecified`() {
+  @Test func `5_6_7: SameSite is one of three words, and any other value counts as unspecified`() {
     #expect(cookie("a=b; samesite=strict")?.sameSite == .strict)
     #expect(cookie("a=b; samesite=none; secure")?.sameSite == Cookie.SameSite.none)
     #expect(cookie("a=b; samesite=x")?.sameSite == .unspecified && cookie("a=b")?.sameSite == .unspecified)
   }
 
-  @Test func `bytes that are not UTF-8 are sent as they came`() {
+  @Test func `a value that is not UTF-8 is sent back unchanged`() {
     var store = CookieStore()
     #expect(throws: Never.self) {
       try store.receive(Array("a=".utf8) + [0xE9, 0xFF], from: "http://a.example/", suffixes: .few, now: noon)

@@ -2,11 +2,12 @@ import SluiceCookies
 import SluiceMessages
 import Testing
 
-/// Which cookies a server may set, by draft-ietf-httpbis-rfc6265bis-22 §5.7. Most tests play a hostile server.
+/// Which cookies a server may set, by draft-ietf-httpbis-rfc6265bis-22 §5.7. Most tests send what a hostile server
+/// would send.
 @Suite struct StorageTests {
   private var store = CookieStore()
 
-  @Test mutating func `step 2: a field without a name and a value sets nothing`() {
+  @Test mutating func `step 2: a field without a name and a value sets no cookie`() {
     for field in ["", " ", "=", " = ", "; secure", "=; path=/"] {
       #expect(store.set(field, from: "http://a.example/") == .empty, "\(field)")
     }
@@ -26,19 +27,19 @@ import Testing
     ("com", "http://www.evil.com/"), ("example", "http://a.example/"), ("co.uk", "http://evil.co.uk/"),
     (".CO.UK", "http://evil.co.uk/"), ("github.io", "http://evil.github.io/"), ("internal", "http://x.internal/"),
   ])
-  mutating func `step 9: no cookie is for a public suffix`(domain: String, url: String) throws {
+  mutating func `step 9: a cookie for a public suffix is refused`(domain: String, url: String) throws {
     #expect(store.set("a=b; domain=\(domain)", from: try HTTPURL(url)) == .publicSuffix)
     #expect(store.count == 0)
   }
 
-  @Test mutating func `step 9_3: a suffix that is the host itself gets a cookie for the host alone`() {
+  @Test mutating func `step 9_3: if the public suffix is the host itself, the cookie becomes a host-only cookie`() {
     #expect(store.set("a=b; domain=github.io", from: "http://github.io/") == nil)
     #expect(store.set("c=d; domain=localhost", from: "http://localhost/") == nil)
     #expect(store.cookies.map(\.isHostOnly) == [true, true])
     #expect(store.sent(to: "http://victim.github.io/") == nil)
   }
 
-  @Test mutating func `step 9: without a list of suffixes, only cookies for the host alone are kept`() {
+  @Test mutating func `step 9: without a list of suffixes, only host-only cookies are kept`() {
     #expect(store.set("a=b; domain=a.example", from: "http://x.a.example/", suffixes: .unknown) == .publicSuffix)
     #expect(store.set("a=b; domain=a.example", from: "http://a.example/", suffixes: .unknown) == nil)
     #expect(store.set("c=d", from: "http://x.a.example/", suffixes: .unknown) == nil)
@@ -51,35 +52,35 @@ import Testing
     ("0.0.1", "http://127.0.0.1/"), ("1", "http://127.0.0.1/"), ("127.0.0.2", "http://127.0.0.1/"),
     (":1", "http://[::1]/"), ("a.example/", "http://a.example/"), ("a.example:80", "http://a.example/"),
   ])
-  mutating func `step 10: no cookie is for a host that the request did not go to`(domain: String, url: String) throws {
+  mutating func `step 10: a cookie for another host than the request's is refused`(domain: String, url: String) throws {
     #expect(store.set("a=b; domain=\(domain)", from: try HTTPURL(url)) == .otherHost)
     #expect(store.count == 0)
   }
 
-  @Test mutating func `step 10: a cookie for an address is for that address alone`() {
+  @Test mutating func `step 10: a cookie from an IP address is only for this address`() {
     #expect(store.set("a=b; domain=127.0.0.1", from: "http://127.0.0.1/") == nil)
     #expect(store.set("c=d; domain=::1", from: "http://[::1]/") == nil)
     #expect(store.cookies.map(\.isHostOnly) == [true, true])
   }
 
-  @Test mutating func `step 13: http sets no Secure cookie`() {
+  @Test mutating func `step 13: a response over http cannot set a Secure cookie`() {
     #expect(store.set("a=b; secure", from: "http://a.example/") == .secureOverHTTP)
     #expect(store.set("a=b; secure", from: "https://a.example/") == nil)
   }
 
-  @Test mutating func `step 16: http hides no Secure cookie, neither of its host nor of the domain`() {
+  @Test mutating func `step 16: a response over http cannot hide a Secure cookie of its host or domain`() {
     store.set("sid=1; secure; path=/login; domain=a.example", from: "https://x.a.example/")
     #expect(store.set("sid=2; path=/login", from: "http://x.a.example/") == .hidesSecure)
     #expect(store.set("sid=2; path=/login/en", from: "http://x.a.example/") == .hidesSecure)
     #expect(store.set("sid=2; path=/login; domain=a.example", from: "http://a.example/") == .hidesSecure)
     #expect(store.set("sid=; path=/login; domain=a.example; max-age=0", from: "http://a.example/") == .hidesSecure)
-    // This cookie is not one of those that step 16 names.
+    // The next two cookies are allowed: one has a shorter path, and the other has another name.
     #expect(store.set("sid=2; path=/", from: "http://x.a.example/") == nil)
     #expect(store.set("SID=2; path=/login", from: "http://x.a.example/") == nil)
     #expect(store.sent(to: "https://x.a.example/login") == "sid=1; SID=2; sid=2")
   }
 
-  @Test mutating func `step 16: https can replace a Secure cookie`() {
+  @Test mutating func `step 16: a response over https can replace a Secure cookie`() {
     store.set("sid=1; secure", from: "https://a.example/")
     #expect(store.set("sid=2", from: "https://a.example/") == nil)
     #expect(store.sent(to: "http://a.example/") == "sid=2")
@@ -90,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: ["__Secure-a", "__SECURE-a", "__secure-"])
-  mutating func `step 20: a name with the prefix __Secure- needs Secure, and so https`(name: String) {
+  mutating func `step 20: a name with the prefix __Secure- needs Secure, and therefore https`(name: String) {
     #expect(store.set("\(name)=b", from: "https://a.example/") == .securePrefix)
     #expect(store.set("\(name)=b", from: "http://a.example/") == .securePrefix)
     #expect(store.set("\(name)=b; secure", from: "http://a.example/") == .secureOverHTTP)
@@ -117,7 +118,7 @@ import Testing
     #expect(store.set("__Secure-a", from: "https://a.example/") == .namelessPrefix)
   }
 
-  @Test mutating func `step 23: the same name, domain and path is the same cookie, and keeps its age`() {
+  @Test mutating func `step 23: a cookie with the same name, domain and path is replaced, and keeps its age`() {
     store.set("a=1; path=/", from: "http://a.example/")
     store.set("b=1; path=/", from: "http://a.example/")
     store.set("a=2; path=/", from: "http://a.example/")
@@ -126,7 +127,7 @@ import Testing
     #expect(store.count == 3)
   }
 
-  @Test mutating func `an expired cookie removes the one that it would replace`() {
+  @Test mutating func `an expired cookie removes the cookie that it would replace`() {
     store.set("a=1; path=/", from: "http://a.example/")
     store.set("a=; path=/x; max-age=0", from: "http://a.example/")
     #expect(store.count == 1)

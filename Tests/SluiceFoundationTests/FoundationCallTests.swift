@@ -11,7 +11,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The calls of a client with Foundation's types.
+/// The calls of `Client` that use Foundation's types.
 @Suite struct FoundationCallTests {
   @Test func `a URL is read as Data and an HTTPURLResponse`() async throws {
     let server = try LoopbackServer { _ in
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `the delegate of a call decides about the server, whatever delegate the client has`() async throws {
+  func `the call's delegate decides about the server, even if the client has another delegate`() async throws {
     let certificates = try await TestCertificates.shared()
     let nginx = try await NginxServer.start(certificates: certificates)
     try await withClient(delegate: Unconcerned()) {
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func `errors have the codes of URLSession, with the engine's error below`() async throws {
+  @Test func `errors have the codes of URLSession, and the engine's error as their underlying error`() async throws {
     let cut = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"), .close)
     defer { cut.stop() }
     let odd = try ScriptedServer(.receiveHead, .send("not HTTP\r\n\r\n"), .close)
@@ -168,7 +168,7 @@ import Testing
   }
 
   @Test(arguments: [0, 70_000], ["", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"])
-  func `timeoutInterval ends a call on which nothing comes`(bodyBytes: Int, head: String) async throws {
+  func `timeoutInterval ends a call that receives nothing`(bodyBytes: Int, head: String) async throws {
     let server = try ScriptedServer(.receiveHead, .send(head), .receiveToEnd)
     defer { server.stop() }
     try await withClient { client in
@@ -177,7 +177,8 @@ import Testing
       request.httpBody = Data(count: bodyBytes)
       let error = await failure { () throws(URLError) in _ = try await client.data(for: request) }
       #expect(error?.code == .timedOut && error?.engineCode == "timeout")
-      // It was not the limit of the attempt, which has the same code.
+      // The message shows that the idle timeout ended the call, and not the time limit of the attempt, which has the
+      // same code.
       #expect(error?.localizedDescription.contains("idle timeout") == true)
       try await server.waitForScripts()
     }
@@ -206,7 +207,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [0, -1, .infinity, .nan, 1e300]) func `a timeoutInterval without a meaning sets no limit`(
+  @Test(arguments: [0, -1, .infinity, .nan, 1e300])
+  func `a timeoutInterval that is not a usable duration sets no limit`(
     seconds: Double
   ) async throws {
     let server = try LoopbackServer()
@@ -217,7 +219,7 @@ import Testing
     }
   }
 
-  @Test func `a download of an error status fails`() async throws {
+  @Test func `a download fails if the response has an error status`() async throws {
     let server = try LoopbackServer { _ in .text("no", status: 404) }
     defer { server.stop() }
     try await withClient { client in
@@ -227,7 +229,7 @@ import Testing
     }
   }
 
-  @Test func `a body over the limit is an error`() async throws {
+  @Test func `a body above the size limit is an error`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(body: .generated(pattern, byteCount: 200_000, chunked: true))
     }
@@ -256,7 +258,7 @@ import Testing
 
   // MARK: URLs
 
-  @Test func `a URL of Foundation becomes an HTTPURL by its strict rules`() throws {
+  @Test func `a URL of Foundation becomes an HTTPURL only if it follows HTTPURL's strict rules`() throws {
     #expect(try HTTPURL(url("http://a.example:8080/x?y#z")).string == "http://a.example:8080/x?y#z")
     #expect(try HTTPURL(url("http://bücher.example/")).host == "xn--bcher-kva.example")
     for text in ["file:///etc/passwd", "http:///x", "/relative", "http://127.1/"] {
@@ -264,7 +266,7 @@ import Testing
     }
   }
 
-  @Test func `the shared client keeps cookies`() async throws {
+  @Test func `the shared client stores and sends cookies`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(headers: [HeaderLine("Set-Cookie", "shared=1")])
     }

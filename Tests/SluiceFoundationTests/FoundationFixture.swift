@@ -23,20 +23,20 @@ func withClient<Result>(
   }
 }
 
-/// A URL of a test; the text is known to be one.
+/// Returns the URL of a text. Throws if the text is not a URL.
 func url(_ text: String) throws -> URL {
   guard let url = URL(string: text) else { throw URLError(.badURL) }
   return url
 }
 
-/// The error that the body throws; nil if it throws none.
+/// Returns the error that the body throws, or nil if it throws none.
 func failure(_ body: () async throws(URLError) -> Void) async -> URLError? {
   do throws(URLError) { try await body() } catch { return error }
   return nil
 }
 
 extension URLError {
-  /// The code of the engine's error behind this one.
+  /// The code of the engine's error that underlies this error, or nil if there is none.
   var engineCode: String? {
     switch errorUserInfo[NSUnderlyingErrorKey] {
     case let error as TransactionError: error.code.rawValue
@@ -46,5 +46,5 @@ extension URLError {
   }
 }
 
-/// Bytes that show their order.
+/// A repeated pattern of bytes: a test that compares with it detects missing and reordered bytes.
 let pattern = BytePattern(Array("0123456789abc\n".utf8))

@@ -10,17 +10,18 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// A URLSession whose tasks go through a client. One test at a time, because the protocol's client is the process's.
+/// A URLSession whose tasks go through a client. The tests run one at a time, because the protocol has one client for
+/// the whole process.
 @Suite(.serialized) struct URLProtocolTests {
   private static let mark = StageCode(issue: { request, _ in request.headers["x-mark"] = "sluice" })
 
-  /// Runs the body with a session whose requests carry the mark of a stage.
+  /// Runs the body with a session whose requests get a header from a stage.
   private func withSession(
     delegate: (any URLSessionDelegate)? = nil, _ body: (URLSession) async throws -> Void
   ) async throws {
     try await withClient {
       $0.addStage("mark", Self.mark)
-      // Only a cancellation ends a request.
+      // Without time limits, only a cancellation ends a request.
       $0.deadline = nil
       $0.transport.timeout = .seconds(3600)
       $0.addCookies(CookieJar())
@@ -70,7 +71,7 @@ import Testing
     #expect(server.requests.map { $0.value(of: "x-mark") } == ["sluice", "sluice"])
   }
 
-  @Test func `method, header fields and body are sent, also those of upload tasks`() async throws {
+  @Test func `method, header fields and body of a task are sent, including upload tasks`() async throws {
     let folder = try TemporaryDirectory()
     let file = URL(fileURLWithPath: try folder.write("from file", to: "file"))
     let server = try LoopbackServer { request in .text("\(request.body.count)") }
@@ -98,7 +99,7 @@ import Testing
     #expect(server.requests.allSatisfy { $0.value(of: "x-mark") == "sluice" })
   }
 
-  @Test func `redirects are followed by the client, with its cookies`() async throws {
+  @Test func `the client follows redirects and sends its cookies`() async throws {
     let server = try LoopbackServer { request in
       request.target == "/end"
         ? .text("ok")
@@ -125,7 +126,7 @@ import Testing
     #expect(delegate.events.value == ["response 200", "data hello", "end nil"])
   }
 
-  @Test func `a 401 is a response, and no delegate sends it again past the client`() async throws {
+  @Test func `a 401 is a response, and no delegate can answer it by a request that bypasses the client`() async throws {
     let delegate = Recorder()
     let server = try LoopbackServer { _ in
       ServerResponse(
@@ -139,7 +140,7 @@ import Testing
     #expect(delegate.events.value == ["response 401", "data no", "end nil"] && server.requestCount == 1)
   }
 
-  @Test func `errors are those of URLSession`() async throws {
+  @Test func `errors have the domain and codes of URLSession`() async throws {
     try await withSession { session in
       let nowhere = try url("http://127.0.0.1:1/")
       let answer = try await run { session.dataTask(with: nowhere, completionHandler: $0) }
@@ -149,7 +150,7 @@ import Testing
     }
   }
 
-  @Test func `a download task fails, and says what to use`() async throws {
+  @Test func `a download task fails, and the error says what to use instead`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     try await withSession { session in
@@ -196,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func `many tasks at once all end, some of them cancelled`() async throws {
+  @Test func `many simultaneous tasks, some of them cancelled, all end`() async throws {
     let server = try LoopbackServer { request in .text(request.target) }
     defer { server.stop() }
     try await withSession { session in
@@ -218,7 +219,7 @@ import Testing
   }
 }
 
-/// Records what a session's delegate is told, and answers every challenge with credentials.
+/// A session delegate that records its calls, and answers every challenge with credentials.
 private final class Recorder: NSObject, URLSessionDataDelegate {
   let events = Watched<[String]>([])
 

@@ -25,7 +25,7 @@ import Testing
     ("2 ;a\r\nhi\r\n0 \r\n\r\n", "hi"), ("2;a=\"b\"\r\nhi\r\n0\r\n\r\n", "hi"),
     ("4\r\n\r\n\r\n\r\n0\r\n\r\n", "\r\n\r\n"),
   ])
-  func `data comes without its framing`(_ body: String, _ data: String) throws {
+  func `the data of chunks is delivered without the framing`(_ body: String, _ data: String) throws {
     let reading = try reading(body + "next")
     #expect(reading.body == data && reading.isComplete && reading.rest == "next" && reading.trailers.isEmpty)
   }
@@ -35,7 +35,7 @@ import Testing
     "2\r\nhi\rx", "2\rx", "2;a\nhi", "2;a\rb\r\nhi", "2;a\0\r\nhi", "2 x\r\nhi", "2x\r\nhi", "1000000000000000\r\n",
     "ffffffffffffffff\r\n", "2\r\nh\r\n0\r\n\r\n", "２\r\nhi",
   ])
-  func `framing that can be read in two ways is refused`(_ body: String) {
+  func `chunk framing that is malformed or ambiguous is refused`(_ body: String) {
     #expect(violation(body)?.kind == .invalid)
   }
 
@@ -43,7 +43,7 @@ import Testing
     ("0\r\nX-A: 1\r\n\r\n", ["X-A: 1"]), ("2\r\nhi\r\n0\r\nX-A: 1\r\nx-b:2\r\n\r\n", ["X-A: 1", "x-b: 2"]),
     ("0\r\nX-A: 1\r\n 2\r\n\r\n", ["X-A: 1 2"]), ("0\r\nX-A: 1\n\n", ["X-A: 1"]),
   ])
-  func `trailers come after the last chunk`(_ body: String, _ trailers: [String]) throws {
+  func `trailers after the last chunk are read`(_ body: String, _ trailers: [String]) throws {
     let reading = try reading(body + "next")
     #expect(reading.trailers == trailers && reading.isComplete && reading.rest == "next")
   }
@@ -58,10 +58,10 @@ import Testing
   ])
   func `a body without its end is not complete`(_ body: String) throws { #expect(try !reading(body).isComplete) }
 
-  @Test func `each limit is exact, and its error names it`() {
+  @Test func `a chunked body is accepted up to each limit, and fails with an error beyond it`() {
     var limits = MessageLimits()
     limits.chunkExtensionBytes = 10
-    // The CR after an extension counts.
+    // The CR after an extension counts towards the limit.
     #expect(violation("1;aaaa\r\nx\r\n0;aaaa\r\n\r\n", limits) == nil)
     #expect(violation("1;aaaa\r\nx\r\n0;aaaaa\r\n\r\n", limits)?.reason == "chunk extensions of more than 10 bytes")
     limits = MessageLimits()

@@ -2,10 +2,10 @@ import SluiceMessages
 
 @testable import SluiceHTTP1
 
-/// The sizes of the pieces in which a test lets its bytes arrive: none of them may change the result.
+/// The sizes of the pieces in which the bytes of a test arrive. The result must be the same for each size.
 let pieceSizes = [1, 2, 3, 7, 8, 9, 64, Int.max]
 
-/// What a head, or a whole response, was read as.
+/// What our parser has read of a response.
 struct Reading: Equatable {
   var statuses: [Int] = []
   var version = HTTPVersion.http11
@@ -44,7 +44,7 @@ func read(
       reading.body += String(decoding: held[piece], as: UTF8.self)
     }
     held.removeFirst(position)
-    // Bytes after the response stay.
+    // The bytes after the response must not be read.
     if body?.isDone == true {
       reading.rest = String(decoding: held + left, as: UTF8.self)
       break
@@ -60,8 +60,9 @@ func read(
   return reading
 }
 
-/// Reads a response in pieces of every size; the results are the same. Bytes that do not begin like HTTP are refused at
-/// once, so the reason quotes only those that have arrived by then; the reason is left out here.
+/// Reads a response in pieces of every size, and returns the distinct results. There should be one. Bytes that do not
+/// begin like HTTP are refused at once, with a reason that quotes only the bytes that have arrived. This reason depends
+/// on the size and is left out.
 func readings(
   _ text: String, method: String = "GET", _ limits: MessageLimits = MessageLimits()
 ) -> Set<Result<String, MessageViolation>> {

@@ -23,7 +23,7 @@ import Testing
     ([], RequestFraming.Body.none), (["0"], .length(0)), (["5"], .length(5)), (["5, 5"], .length(5)),
     (["5", "5"], .length(5)), (["5", "05"], .length(5)),
   ])
-  func `a repeated equal length counts once, and without a length there is no body`(
+  func `equal lengths count as one length, and without a length there is no body`(
     _ lengths: [String], _ expected: RequestFraming.Body
   ) throws {
     for version in [HTTPVersion.http10, .http11] { #expect(try body(lengths, version: version) == expected) }
@@ -33,7 +33,7 @@ import Testing
     ["2", "5"], ["2, 5"], ["2x"], ["+2"], ["-2"], ["0x2"], ["2 5"], [""], ["5,"], ["5", ""],
     ["10000000000000000000002"],
   ])
-  func `a length that can be understood in two ways is invalid`(_ lengths: [String]) {
+  func `a length that is malformed or ambiguous is invalid`(_ lengths: [String]) {
     #expect(throws: FramingViolation.self) { try body(lengths) }
   }
 
@@ -41,7 +41,9 @@ import Testing
     (["chunked"], RequestFraming.Body.chunked), (["CHUNKED"], .chunked), (["gzip, chunked"], .codedChunks),
     (["gzip", "chunked"], .codedChunks),
   ])
-  func `chunked as the last coding ends the body`(_ codings: [String], _ expected: RequestFraming.Body) throws {
+  func `with chunked as the last coding, the chunks frame the body`(
+    _ codings: [String], _ expected: RequestFraming.Body
+  ) throws {
     #expect(try body([], codings) == expected)
   }
 
@@ -58,7 +60,7 @@ import Testing
     #expect(reason(lengths, codings)?.contains(words) == true, "\(String(describing: reason(lengths, codings)))")
   }
 
-  @Test func `a transfer coding belongs to HTTP 1.1 alone`() {
+  @Test func `a transfer coding is valid only in HTTP 1.1`() {
     #expect(reason([], ["chunked"], version: .http10)?.contains("HTTP/1.0") == true)
     #expect(reason([], ["chunked"], version: .http2)?.contains("only HTTP/1.1") == true)
     #expect(throws: Never.self) { try body(["5"], version: .http2) }

@@ -27,11 +27,11 @@ import Testing
     ("http://example.com/?", "GET /? HTTP/1.1\r\nHost: example.com\r\n\r\n"),
     ("http://example.com#f", "GET / HTTP/1.1\r\nHost: example.com\r\n\r\n"),
   ])
-  func `target and host come from the URL`(_ url: String, _ expected: String) throws {
+  func `the request target and the Host field come from the URL`(_ url: String, _ expected: String) throws {
     #expect(try head(url) == expected)
   }
 
-  @Test func `fields keep their order and their form`() throws {
+  @Test func `fields keep their order and the spelling of their names`() throws {
     let fields: HeaderFields = ["X-A": "1", "x-b": "", "X-A": "two words", "accept": "text/html"]
     #expect(
       try head(fields: fields, defaults: RequestHead.Defaults(codings: "gzip", agent: "test"))
@@ -39,14 +39,14 @@ import Testing
         + "X-A: two words\r\naccept: text/html\r\n\r\n")
   }
 
-  @Test func `a field of the request replaces a default`() throws {
+  @Test func `a field of the request replaces a default field`() throws {
     let fields: HeaderFields = ["ACCEPT": "a", "User-agent": "b", "accept-encoding": "c", "HOST": "other:1"]
     #expect(
       try head(fields: fields, defaults: RequestHead.Defaults(codings: "gzip", agent: "test"))
         == "GET /a HTTP/1.1\r\nHost: other:1\r\nACCEPT: a\r\nUser-agent: b\r\naccept-encoding: c\r\n\r\n")
   }
 
-  @Test func `a default that the request omits is not sent`() throws {
+  @Test func `a default field that the options omit is not sent`() throws {
     let defaults = RequestHead.Defaults(codings: "gzip", agent: "test")
     #expect(
       try head(defaults: defaults)
@@ -56,7 +56,7 @@ import Testing
         == "GET /a HTTP/1.1\r\nHost: example.com\r\nAccept-Encoding: gzip\r\naccept: a\r\n\r\n")
   }
 
-  @Test func `fields of the message and the connection are left out`() throws {
+  @Test func `fields that frame the message or belong to the connection are not sent`() throws {
     let fields: HeaderFields = [
       "Content-Length": "7", "Transfer-Encoding": "chunked", "Connection": "close", "TE": "trailers", "X-A": "1",
       "Keep-Alive": "5", "Upgrade": "h2c", "Expect": "100-continue",
@@ -69,13 +69,13 @@ import Testing
     (.length(.max), "Content-Length: 9223372036854775807\r\n"),
     (.chunked, "Transfer-Encoding: chunked\r\n"),
   ])
-  func `the framing comes last`(_ framing: RequestHead.Framing, _ line: String) throws {
+  func `the framing field is the last field`(_ framing: RequestHead.Framing, _ line: String) throws {
     #expect(
       try head(method: "POST", fields: ["X-A": "1"], framing: framing)
         == "POST /a HTTP/1.1\r\nHost: example.com\r\nX-A: 1\r\n\(line)\r\n")
   }
 
-  @Test func `an expectation is sent with a body, and reported`() throws {
+  @Test func `an Expect field is sent with a body, and is reported`() throws {
     let url = HTTPURL("http://example.com/")
     var bytes: [UInt8] = []
     let facts = RequestHead.append(

@@ -24,7 +24,7 @@ import Testing
     (["5", "5"], .length(5)), (["5 ,\t5"], .length(5)), (["5", "05"], .length(5)),
     (["9223372036854775807"], .length(.max)), ([], .close),
   ])
-  func `a repeated equal length counts once`(_ lengths: [String], _ expected: ResponseFraming.Body) throws {
+  func `equal lengths count as one length`(_ lengths: [String], _ expected: ResponseFraming.Body) throws {
     #expect(try body(lengths) == expected)
   }
 
@@ -32,7 +32,7 @@ import Testing
     ["2", "5"], ["2, 5"], ["2x"], ["+2"], ["-2"], ["0x2"], ["2 5"], [""], ["5,"], [",5"], ["5", ""], ["1.0"],
     ["9223372036854775808"], ["18446744073709551618"], ["10000000000000000000005"], ["٥"], ["five"],
   ])
-  func `a length that can be understood in two ways is invalid`(_ lengths: [String]) {
+  func `a length that is malformed or ambiguous is invalid`(_ lengths: [String]) {
     #expect(throws: FramingViolation.self) { try body(lengths) }
   }
 
@@ -40,24 +40,25 @@ import Testing
     (["chunked"], ResponseFraming.Body.chunked), (["Chunked"], .chunked), (["gzip, chunked"], .chunked),
     (["gzip", "chunked"], .chunked), (["gzip"], .close),
   ])
-  func `the last transfer coding says what ends the body`(_ codings: [String], _ expected: ResponseFraming.Body) throws
-  {
+  func `the last transfer coding decides what ends the body`(
+    _ codings: [String], _ expected: ResponseFraming.Body
+  ) throws {
     #expect(try body([], codings) == expected)
   }
 
   @Test(arguments: [
     ["chunked, chunked"], ["chunked", "chunked"], ["chunked, gzip"], ["chunked", "gzip"], ["chunked,"],
   ])
-  func `chunked is named once, and last`(_ codings: [String]) {
+  func `chunked must be the last coding, and must occur only once`(_ codings: [String]) {
     #expect(throws: FramingViolation.self) { try body([], codings) }
   }
 
   @Test(arguments: ["chunked", "gzip", "identity"])
-  func `a length beside a transfer coding is invalid`(_ coding: String) {
+  func `a response with both a length and a transfer coding is invalid`(_ coding: String) {
     #expect(throws: FramingViolation.self) { try body(["5"], [coding]) }
   }
 
-  @Test func `HTTP 2 has no transfer codings, and its stream ends the body`() throws {
+  @Test func `HTTP 2 allows no transfer codings, and the end of the stream ends the body`() throws {
     #expect(try body(version: .http2) == .stream)
     #expect(try body(["5"], version: .http2) == .length(5))
     #expect(throws: FramingViolation.self) { try body([], ["chunked"], version: .http2) }
@@ -65,20 +66,20 @@ import Testing
   }
 
   @Test(arguments: [([], []), (["5"], []), (["2", "5"], []), (["x"], ["chunked, chunked"]), ([], ["chunked"])])
-  func `statuses and methods without a body have none, even with framing fields`(
+  func `a response whose status or method allows no body has none, even with framing fields`(
     _ lengths: [String], _ codings: [String]
   ) throws {
     for status in [100, 103, 204, 304] { #expect(try body(lengths, codings, status: status) == .none) }
     #expect(try body(lengths, codings, isAnswerToHead: true) == .none)
   }
 
-  @Test func `a transfer coding in HTTP 1.0 closes the connection`() {
+  @Test func `a response with a transfer coding in HTTP 1.0 closes the connection`() {
     #expect(framing(codings: ["chunked"]).mustClose(version: .http10))
     #expect(!framing(codings: ["chunked"]).mustClose(version: .http11))
     #expect(!framing(lengths: ["5"]).mustClose(version: .http10))
   }
 
-  @Test func `the reason quotes the value, cut to a line`() {
+  @Test func `the error's reason quotes the value, shortened to one line`() {
     #expect {
       _ = try body([String(repeating: "x\n", count: 1000)])
     } throws: { error in

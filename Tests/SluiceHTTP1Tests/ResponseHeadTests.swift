@@ -33,7 +33,7 @@ import Testing
     "HTTP/1.1 200 OK", "HTTP/1.1 200 ", "HTTP/1.1 200", "HTTP/1.1 200 Not what you think", "HTTP/1.0 200 OK",
     "HTTP/1.7 200 OK",
   ])
-  func `a status line needs no reason`(_ line: String) throws {
+  func `a status line without a reason phrase is accepted`(_ line: String) throws {
     #expect(try reading(line + "\r\nContent-Length: 0\r\n\r\n").statuses == [200])
   }
 
@@ -41,7 +41,7 @@ import Testing
     "HTTP/1.1 20 OK", "HTTP/1.1 2000 OK", "HTTP/1.1 099 OK", "HTTP/1.1  200 OK", "HTTP/1.1\t200 OK", "HTTP/1.1 2x0 OK",
     "HTTP/1.1", "HTTP/1.1 200OK", "HTTP/1.12 200 OK", "HTTP/1.1 -20 OK",
   ])
-  func `a status line that can be read in two ways is refused`(_ line: String) {
+  func `a status line that is malformed or ambiguous is refused`(_ line: String) {
     #expect(violation(line + "\r\nContent-Length: 0\r\n\r\n")?.kind == .invalid)
   }
 
@@ -66,7 +66,7 @@ import Testing
     ("X-A: 1\r\n \r\n 2", ["X-A: 1 2"]), ("X-A:1\r\n 2\r\nX-B: 3", ["X-A: 1 2", "X-B: 3"]),
     ("X-B: 3\r\nX-A: 1\r\n 2\r\nX-C:4\r\n 5\r\n 6", ["X-B: 3", "X-A: 1 2", "X-C: 4 5 6"]),
   ])
-  func `a folded field is one field`(_ fields: String, _ expected: [String]) throws {
+  func `a folded field is read as one field`(_ fields: String, _ expected: [String]) throws {
     #expect(try reading("HTTP/1.1 204 No Content\r\n\(fields)\r\n\r\n").fields == expected)
   }
 
@@ -78,11 +78,11 @@ import Testing
     "Transfer-Encoding: chunked, gzip", "Transfer-Encoding: chunked, chunked", "(X): a", "X-A: a\r\n=b: c",
     "X\u{7F}: a",
   ])
-  func `a field that can be read in two ways is refused`(_ field: String) {
+  func `a field that is malformed or ambiguous is refused`(_ field: String) {
     #expect(violation("HTTP/1.1 200 OK\r\n\(field)\r\n\r\nhi")?.kind == .invalid)
   }
 
-  @Test func `the error names the field`() {
+  @Test func `the error for an invalid field names the field`() {
     #expect(
       violation("HTTP/1.1 200 OK\r\nX-Field: a\rb\r\n\r\n")?.reason
         == "the field X-Field with a CR that does not end it in its value")
@@ -95,17 +95,17 @@ import Testing
     ("HTTP/1.1 200 OK\r\nConnection: closed", false), ("HTTP/1.0 200 OK", true),
     ("HTTP/1.0 200 OK\r\nConnection: Keep-Alive", false), ("HTTP/1.0 200 OK\r\nConnection: keep-alive, close", true),
   ])
-  func `the head says whether the connection ends`(_ head: String, _ ends: Bool) throws {
+  func `the head decides whether the connection ends`(_ head: String, _ ends: Bool) throws {
     #expect(try reading(head + "\r\nContent-Length: 0\r\n\r\n").endsConnection == ends)
   }
 
-  @Test func `chunks in HTTP 1.0 end the connection`() throws {
+  @Test func `a chunked response in HTTP 1.0 closes the connection`() throws {
     let reading = try reading(
       "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n")
     #expect(reading.endsConnection && reading.body == "hi")
   }
 
-  @Test func `informational responses come before the final one`() throws {
+  @Test func `informational responses are read before the final response`() throws {
     let reading = try reading(
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: a\r\nContent-Length: 7\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
     )
@@ -126,7 +126,7 @@ import Testing
     #expect(reading.framing == ResponseFraming.Body.none && reading.isComplete && reading.rest == "next")
   }
 
-  @Test func `a body without a length ends with the connection`() throws {
+  @Test func `a body without a length ends when the connection ends`() throws {
     let reading = try reading("HTTP/1.1 200 OK\r\n\r\nall of it")
     #expect(reading.framing == .close && reading.endsConnection && reading.body == "all of it" && !reading.isComplete)
   }
@@ -138,7 +138,7 @@ import Testing
 
   // MARK: Limits
 
-  @Test func `each limit is exact, and its error names it`() {
+  @Test func `a head is accepted up to each limit, and fails with an error beyond it`() {
     var limits = MessageLimits()
     limits.fields = 3
     let three = "HTTP/1.1 204 No Content\r\na: 1\r\nb: 2\r\nc: 3\r\n"
@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test(arguments: ["HTTP/1.1 200 ", "HTTP/1.1 200 OK\r\nX: ", "HTTP/1.1 200 OK\r\nX", "HTTP/1.1 200 OK\r\nX: a\r\n "])
-  func `a line without an end has a limit`(_ start: String) throws {
+  func `the limit of a line applies even if the line has no end`(_ start: String) throws {
     var limits = MessageLimits()
     limits.headBytes = 1000
     for size in [1, 7, Int.max] {
@@ -167,8 +167,9 @@ import Testing
     }
   }
 
-  @Test func `reading byte by byte looks at no byte twice`() throws {
-    // 256 KiB in single bytes: with a new search for each, it would take 30 thousand million steps.
+  @Test func `a head that arrives byte by byte is searched only once`() throws {
+    // The head has 256 KiB and arrives in single bytes. A new search for each byte would take 30 thousand million
+    // steps.
     let head = "HTTP/1.1 204 No Content\r\nX: " + String(repeating: "v", count: 250 << 10) + "\r\n\r\n"
     let state = ResponseHead()
     state.begin(isAnswerToHead: false)

@@ -2,7 +2,7 @@ import SluiceIDNA
 import SluiceMessages
 import Testing
 
-/// libidn2's results for hosts, as far as a URL depends on them.
+/// The results of libidn2 for hosts that URLs depend on.
 @Suite struct HostEncoderTests {
   @Test(arguments: [
     ("bücher.example", "xn--bcher-kva.example"), ("BÜCHER.Example", "xn--bcher-kva.example"),
@@ -12,7 +12,7 @@ import Testing
     ("ü\u{AD}x.example", "xn--x-dha.example"), ("１２７.0.0.1", "127.0.0.1"), ("bücher.example。", "xn--bcher-kva.example"),
     ("א1ב.example", "xn--1-zhce.example"),
   ])
-  func `a host becomes its A-labels`(_ host: String, _ labels: String) throws {
+  func `a host is converted to its A-labels`(_ host: String, _ labels: String) throws {
     #expect(try HTTPURL("http://\(host)/", hosts: .idna).host == labels)
   }
 
@@ -35,7 +35,7 @@ import Testing
     #expect(error.reason.contains(reason), "\(error)")
   }
 
-  @Test func `the error names the host`() throws {
+  @Test func `the error for an invalid host names the host`() throws {
     let error = try #require(throws: MessageError.self) { try HTTPURL("http://u:p@💩.example/?q", hosts: .idna) }
     #expect(
       error.description

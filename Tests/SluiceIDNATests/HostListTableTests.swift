@@ -2,9 +2,9 @@ import SluiceIDNA
 import SluiceMessages
 import Testing
 
-/// Host lists against every form in which a host can be written, in URLs that the engine parses.
+/// Host lists, compared with hosts of URLs in every form in which a host can be written.
 struct HostListTableTests {
-  /// One host on a list, and hosts of URLs that match it or do not match it.
+  /// One host on a list, hosts of URLs that must match it, and hosts that must not match it.
   struct Row: Sendable, CustomTestStringConvertible {
     let listed: String
     let matching: [String]
@@ -26,7 +26,7 @@ struct HostListTableTests {
       listed: "[2001:DB8::A:0:0:B]", matching: ["[2001:db8:0:0:a::b]", "[2001:0db8::000a:0:0:b]"],
       other: ["[2001:db8::a:0:b]", "[2001:db8::a:b]"]),
     Row(listed: "[64:ff9b::1.2.3.4]", matching: ["[64:ff9b::102:304]"], other: ["1.2.3.4", "[::ffff:1.2.3.4]"]),
-    // The address without a zone; a zone has no form that matches anything.
+    // An address with a zone is not in this table, because it matches nothing.
     Row(listed: "[fe80::1]", matching: ["[FE80:0::1]"], other: ["[fe80::2]"]),
   ]
 
@@ -85,15 +85,15 @@ struct HostListTableTests {
     Row(
       listed: "*.рф", matching: ["пример.рф", "xn--e1afmkfd.xn--p1ai", "ПРИМЕР.РФ"], other: ["xn--p1ai", "рф.example"]),
     Row(listed: "*.xn--p1ai", matching: ["пример.рф", "a.xn--p1ai"], other: ["рф"]),
-    // Not the transitional mapping, by which these would be one host.
+    // The transitional mapping, which would make these two the same host, must not be used.
     Row(listed: "straße.example", matching: ["STRAßE.example", "xn--strae-oqa.example"], other: ["strasse.example"]),
     Row(listed: "日本語。example", matching: ["xn--wgv71a119e.example"], other: ["日本.example"]),
-    // Other letters that look the same are another name.
+    // A name with letters that only look the same is another name.
     Row(listed: "аpple.example", matching: ["xn--pple-43d.example"], other: ["apple.example"]),
   ]
 
   @Test(arguments: ipv6 + ipv4 + ports + caseAndFinalDot + internationalized)
-  func `a host on a list matches all spellings of itself, and no other host`(_ row: Row) throws {
+  func `a host on a list matches all spellings of the same host, and no other host`(_ row: Row) throws {
     let pattern = try HostPattern(row.listed, hosts: .idna)
     var list = HostPatternList()
     list.append(pattern)
@@ -119,7 +119,7 @@ struct HostListTableTests {
     #expect(error.reason.contains(words), "\(error)")
   }
 
-  @Test func `without an encoder a list asks for A-labels`() throws {
+  @Test func `without an encoder, the error for a name beyond ASCII asks for its xn-- form`() throws {
     let error = try #require(throws: MessageError.self) { try HostPattern("bücher.example") }
     #expect(error.reason.hasSuffix("; write a name beyond ASCII in its xn-- form"), "\(error)")
   }

@@ -20,7 +20,7 @@ struct DecodingTests {
     try JSONValue(parsing: text, options: .containersOnly).decode(type, unknownKeys: .refused)
   }
 
-  @Test func `a value is read into its type, null and absent members as nil`() throws {
+  @Test func `a value is decoded into its type, and null and absent members become nil`() throws {
     let list = try read(
       List.self,
       #"{"servers": [{"host": "a", "port": 8080, "weight": 1, "mode": "safe", "tags": {"x": true}, "raw": [1]},"#
@@ -50,12 +50,12 @@ struct DecodingTests {
     ),
     (#"[]"#, "expected an object, found an array"),
   ])
-  func `a mistake is named with its place`(text: String, message: String) {
+  func `the error for a wrong value names its place`(text: String, message: String) {
     let error = #expect(throws: JSONDecodingError.self) { try read(List.self, text) }
     #expect(error?.description == message)
   }
 
-  @Test func `a word that an enumeration does not know is named with its place`() {
+  @Test func `the error for a word that an enumeration does not have names its place`() {
     let error = #expect(throws: JSONDecodingError.self) {
       try read(List.self, #"{"servers": [{"host": "a", "mode": "odd"}]}"#)
     }
@@ -66,7 +66,7 @@ struct DecodingTests {
     #expect(try JSONValue(parsing: #"{"host": "a", "x": 1}"#).decode(Server.self) == Server(host: "a"))
   }
 
-  @Test func `tuples of an array are read one by one, and its end is an error`() throws {
+  @Test func `the elements of an array are decoded one by one, and a missing element is an error`() throws {
     struct Pair: Decodable {
       var name: String
       var count: Int

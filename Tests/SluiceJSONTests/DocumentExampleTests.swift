@@ -3,14 +3,14 @@ import SluiceJSONSchema
 import SluiceTestKit
 import Testing
 
-/// Every example of JSON in the documents against the published schemas.
+/// Checks every JSON example in the documentation against the published schemas.
 @Suite struct DocumentExampleTests {
-  /// The text of an opening fence after `json`, and the schema of the example.
+  /// The schema of an example, for each text that can follow `json` in its opening fence.
   private static let schemas = [
     "request": "request", "response": "response", "result": "result", "event": "event",
     "configuration": "configuration", "headers": "configuration",
   ]
-  /// An example without a published form: it must only be JSON.
+  /// The word for an example without a published schema. It only has to be valid JSON.
   private static let other = "example"
 
   private static let published = Result {
@@ -28,7 +28,7 @@ import Testing
     return try JSONSchema(#require(documents["schema:///\(name).schema.json"]), documents: documents)
   }
 
-  /// The documents of a block: one, or one on each line.
+  /// Returns the documents of a code block: one document, or one on each line.
   private static func documents(_ example: DocumentExample) throws -> [JSONValue] {
     if let document = try? JSONValue(parsing: example.text, options: .rejectDuplicates) { return [document] }
     return try example.text.split(separator: "\n").map { line in
@@ -36,13 +36,13 @@ import Testing
     }
   }
 
-  /// The settings of the built-in `headers` are inside a plugin.
+  /// Settings of the built-in `headers` are put into a plugin, because the schema describes them only there.
   private static func completed(_ document: JSONValue, _ kind: String) -> JSONValue {
     kind == "headers" ? ["plugins": ["headers": ["builtin": "headers", "config": document]]] : document
   }
 
   @Test(arguments: DocumentExample.all(in: "json"))
-  func `an example has the form that its fence names`(_ example: DocumentExample) throws {
+  func `each example is valid according to the schema that its fence names`(_ example: DocumentExample) throws {
     let kind = example.words.dropFirst().joined(separator: " ")
     let known = (Self.schemas.keys.sorted() + [Self.other]).joined(separator: ", ")
     try #require(
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `the examples of the documents are found, including those in shell blocks`() {
+  @Test func `the examples in the documentation are found, including examples in shell blocks`() {
     let pages = Set(DocumentExample.all(in: "json").map(\.page))
     #expect(pages.isSuperset(of: ["README.md", "docs/configuration.md", "plugins/json-edit/README.md"]))
     let written = DocumentExample.all(in: "json").filter { $0.page == "README.md" && $0.words[1] == "configuration" }
@@ -66,7 +66,7 @@ import Testing
     ("?q=1", true), ("//host/path", true), ("../up", true), ("ftp://h/", false), ("mailto:a", false), ("a b", false),
     ("http:/h", false), ("é", true), ("back\\slash", false),
   ])
-  func `a request's URL is absolute or relative`(_ url: String, _ isAllowed: Bool) throws {
+  func `the schema allows absolute and relative URLs of a request`(_ url: String, _ isAllowed: Bool) throws {
     #expect(try Self.schema("request").allows(["url": JSONValue(url)]) == isAllowed)
   }
 }

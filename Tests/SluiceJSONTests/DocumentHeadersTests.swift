@@ -15,7 +15,7 @@ struct DocumentHeadersTests {
     }
   }
 
-  @Test func `fields are read and changed in place, names in any case`() throws {
+  @Test func `fields are read and changed in place, and names match in any case`() throws {
     let document = try request(#"{"url": "http://h/", "headers": {"accept": ["a", {"base64": "Yg=="}], "x": "1"}}"#)
     let headers = DocumentHeaders(document)
     #expect(headers["Accept"] == "a")
@@ -35,7 +35,7 @@ struct DocumentHeadersTests {
     #expect(!bytes("accept") { headers.remove($0) })
   }
 
-  @Test func `bytes that are not UTF-8 go in and come out unchanged`() {
+  @Test func `values with bytes that are not UTF-8 are stored and returned unchanged`() {
     let document: JSONValue = [:]
     let headers = DocumentHeaders(document)
     let raw: [UInt8] = [0xE4, 0x20, 0xFF]
@@ -44,7 +44,7 @@ struct DocumentHeadersTests {
     #expect(bytes("x") { headers.value(named: $0)?.bytes } == raw)
   }
 
-  @Test func `trailers are a section of their own, made when the first field comes`() {
+  @Test func `trailers are a separate section, which is made for the first field`() {
     let document: JSONValue = ["status": 200]
     DocumentHeaders(document, trailers: true)["x-sum"] = "1"
     #expect(document == ["status": 200, "trailers": ["x-sum": "1"]])
@@ -58,13 +58,13 @@ struct DocumentHeadersTests {
     #expect(DocumentHeaders(5)["a"] == nil)
   }
 
-  @Test func `an empty value is a value`() {
+  @Test func `a field can have an empty value`() {
     let document: JSONValue = [:]
     DocumentHeaders(document)["x"] = ""
     #expect(DocumentHeaders(document)["x"] == "")
   }
 
-  @Test func `a thousand fields of one name and of many keep their order`() throws {
+  @Test func `a thousand fields keep their order, with one name and with many names`() throws {
     var headers = HeaderFields()
     for number in 0..<1000 { headers.append(number.isMultiple(of: 2) ? "x-all" : "x-\(number)", "\(number)") }
     let document = RequestDocument.make(Request(url: HTTPURL("http://h/"), headers: headers))

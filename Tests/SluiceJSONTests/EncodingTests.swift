@@ -40,13 +40,13 @@ struct EncodingTests {
     #expect(again == servers)
   }
 
-  @Test func `nil members are left out, and the order is that of the type`() throws {
+  @Test func `nil members are left out, and members keep the order of the type`() throws {
     #expect(
       try text(Server(host: "a"))
         == #"{"host":"a","weight":1.5,"mode":"safe","tags":{},"nested":[]}"#)
   }
 
-  @Test func `scalars, nil and empty containers can be written alone too`() throws {
+  @Test func `scalars, nil and empty containers can be encoded as a whole document`() throws {
     #expect(try text(7) == "7" && text("x") == "\"x\"" && text(true) == "true" && text(Int?.none) == "null")
     #expect(try text([Int]()) == "[]" && text([String: Int]()) == "{}" && text(UInt64(Int64.max)) == "\(Int64.max)")
     struct Empty: Encodable {}
@@ -54,13 +54,13 @@ struct EncodingTests {
     #expect(try text([1, nil, 3]) == "[1,null,3]")
   }
 
-  @Test func `a class and its base share an object`() throws {
+  @Test func `a class and its base class are encoded into the same object`() throws {
     #expect(try text(Derived()) == #"{"own":"x","base":1}"#)
     let again = try JSONValue(encoding: Derived()).decode(Derived.self)
     #expect(again.own == "x" && again.base == 1)
   }
 
-  @Test func `numbers that JSON has no room for are errors`() {
+  @Test func `numbers that JSON cannot represent are errors`() {
     #expect(throws: EncodingError.self) { try text(UInt64.max) }
     #expect(throws: EncodingError.self) { try text(["a": Double.nan]) }
     #expect(throws: EncodingError.self) { try text([Float.infinity]) }

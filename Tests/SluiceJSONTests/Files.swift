@@ -1,14 +1,14 @@
 import Glibc
 import Testing
 
-/// Reading of test data without Foundation.
+/// Reads test data without Foundation.
 enum Files {
-  /// A path below `Tests/Cases`.
+  /// Returns the path of a file in `Tests/Cases`.
   static func cases(_ name: String, from file: String = #filePath) -> String {
     folder(above: 2, from: file) + "/Cases/" + name
   }
 
-  /// A path below the package's folder.
+  /// Returns the path of a file in the package's folder.
   static func package(_ name: String, from file: String = #filePath) -> String {
     folder(above: 3, from: file) + "/" + name
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceJSON
 
-/// Lines that are written and read without a document, compared with the document's.
+/// Lines that are written and read without a JSON document. They must be the same as with a document.
 struct LeanLineTests {
   // MARK: Results
 
@@ -20,7 +20,7 @@ struct LeanLineTests {
     #expect(String(decoding: bytes, as: UTF8.self) == expected, sourceLocation: location)
   }
 
-  @Test func `every character is spelled as jansson spells it, wherever it is`() throws {
+  @Test func `every character is written as jansson writes it, at any place in a text`() throws {
     for scalar in Array(0x01...0x17F) + [0x7FF, 0x800, 0xFFFD, 0xFFFF, 0x10000, 0x10FFFF] {
       let character = String(try #require(Unicode.Scalar(UInt32(scalar))))
       for before in [0, 1, 7, 8, 511, 512] {
@@ -32,7 +32,7 @@ struct LeanLineTests {
     #expect(written { $0.append(quoting: "a\0") } == Array(#""a\u0000""#.utf8))
   }
 
-  @Test func `bodies and fields of any bytes have the form of the document`() throws {
+  @Test func `bodies and fields of any bytes are written as in a document`() throws {
     var headers = HeaderFields()
     try expectSame(Response(status: 200))
     for (name, value) in [
@@ -55,7 +55,7 @@ struct LeanLineTests {
     try expectSame(Response(status: 200, headers: many))
   }
 
-  @Test(arguments: 1...20 as ClosedRange<UInt64>) func `random bytes have the form of the document`(_ seed: UInt64)
+  @Test(arguments: 1...20 as ClosedRange<UInt64>) func `random bytes are written as in a document`(_ seed: UInt64)
     throws
   {
     var random = SeededRandom(seed: seed)
@@ -79,15 +79,15 @@ struct LeanLineTests {
     }
   }
 
-  @Test func `a transaction has its UUID in quotes`() {
+  @Test func `a transaction's id is written as a UUID in quotes`() {
     for (high, low) in [(0, 0), (.max, .max), (0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210)] as [(UInt64, UInt64)] {
       let id = TransactionID(high: high, low: low)
       #expect(String(decoding: written { $0.append(quoting: id) }, as: UTF8.self) == "\"\(id.description)\"")
     }
   }
 
-  /// Bytes that remain in memory must not appear in what is written later.
-  @Test func `removed bytes are gone, and what is written after them is complete`() {
+  /// Removed bytes remain in memory. They must not appear in what is written later.
+  @Test func `removed bytes do not appear again, and bytes that are written later are complete`() {
     var json = JSONBytes(capacity: 0)
     json.append(quoting: String(repeating: "a", count: 5000))
     json.truncate(to: 3)
@@ -99,7 +99,7 @@ struct LeanLineTests {
     #expect(json.withBytes { String(decoding: $0, as: UTF8.self) } == "\"\(String(repeating: "b", count: 500))\"")
   }
 
-  @Test func `numbers are spelled in full`() {
+  @Test func `integers are written with all digits`() {
     for number in [0, 9, 10, 200, -1, .max, .min] {
       let bytes = written { $0.append(number) }
       #expect(String(decoding: bytes, as: UTF8.self) == "\(number)")
@@ -116,7 +116,7 @@ struct LeanLineTests {
     #"{"url":"http://u:p@h/","headers":{"accept":""},"body":{"text":""}}"#,
   ]
 
-  /// Lines with everything that plain lines do not have.
+  /// Valid lines with features that plain lines do not have.
   private static let others = [
     #"{"url":"http://h/","id":null}"#, #"{"url":"http://h/","id":1.5}"#, #"{"url":"http://h/","id":-0}"#,
     #"{"url":"http://h/","id":"\u0041"}"#, #"{"url":"/relative"}"#, #"{"url":"HTTP://h/"}"#, #"{"url":"http://ä/"}"#,
@@ -166,24 +166,28 @@ struct LeanLineTests {
       && lines(left.headers) == lines(right.headers) && bytes(left.body) == bytes(right.body)
   }
 
-  @Test(arguments: plain) func `a usual line is read in one pass, as with a document`(_ line: String) throws {
+  @Test(arguments: plain)
+  func `a plain line is read in one pass, with the same result as through a document`(_ line: String) throws {
     let plain = try #require(plainLine(Array(line.utf8)))
     #expect(isSame(plain, try fullLine(Array(line.utf8))))
   }
 
-  @Test(arguments: others) func `any other line is left to the document`(_ line: String) {
+  @Test(arguments: others)
+  func `any other valid line is read through a document, or with the same result`(_ line: String) {
     if let plain = plainLine(Array(line.utf8)) {
       #expect((try? fullLine(Array(line.utf8))).map { isSame(plain, $0) } == true)
     }
   }
 
-  @Test(arguments: invalid) func `no invalid line is read in one pass`(_ line: String) {
+  @Test(arguments: invalid) func `an invalid line is never read in one pass`(_ line: String) {
     #expect(plainLine(Array(line.utf8)) == nil)
     #expect(throws: MessageError.self) { try fullLine(Array(line.utf8)) }
   }
 
   @Test(arguments: 1...10 as ClosedRange<UInt64>)
-  func `a changed line is read as with a document, or left to the document`(_ seed: UInt64) throws {
+  func `a randomly changed line is read with the same result as through a document, or not in one pass`(
+    _ seed: UInt64
+  ) throws {
     var random = SeededRandom(seed: seed)
     let lines = [Self.plain, Self.others + Self.invalid].map { $0.map { Array($0.utf8) } }
     let pieces = #"{}[]:,"\ \u{9}09-.ea"#.utf8 + [0, 0x1F, 0x7F, 0x80, 0xC3]

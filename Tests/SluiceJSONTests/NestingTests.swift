@@ -18,7 +18,7 @@ struct NestingTests {
     return nil
   }
 
-  @Test func `the depth that a text can have can be written and copied, and one level more cannot`() throws {
+  @Test func `a value with the maximum depth of a text can be written and copied, and a deeper one cannot`() throws {
     let deepest = Self.nested(JSONValue.depthLimit)
     #expect(try JSONValue(parsing: deepest.serialized()) == deepest)
     #expect(try deepest.deepCopy() == deepest)
@@ -59,7 +59,7 @@ struct NestingTests {
     }
   }
 
-  @Test func `a released value keeps the parts that have other references`() {
+  @Test func `the release of a value does not release parts that have other references`() {
     let kept: JSONValue = ["x": [1, 2]]
     do {
       let deep = Self.nested(100_000, in: kept)
@@ -68,13 +68,13 @@ struct NestingTests {
     #expect(kept == ["x": [1, 2]])
   }
 
-  @Test func `a few values with an exponentially long text are refused`() {
+  @Test func `a small value whose text would be exponentially long is refused`() {
     var value: JSONValue = [1]
     for _ in 0..<60 { value = [value, value] }
     #expect(Self.code { _ = try value.serialized() } == .tooLarge)
   }
 
-  @Test func `a value can contain many values with other references`() throws {
+  @Test func `a value can contain many values that have other references`() throws {
     let parts = (0..<300_000).map { _ in JSONValue.array() }
     let whole = JSONValue.array()
     for part in parts { whole.append(part) }

@@ -39,7 +39,7 @@ struct RequestDocumentTests {
     #expect(try RequestDocument.read(document, rules: .live).headers == headers)
   }
 
-  @Test func `a body is text if it is UTF-8 without NUL, otherwise base64, and an empty one is absent`() throws {
+  @Test func `a body is text if it is UTF-8 without NUL, otherwise base64, and an empty body is absent`() throws {
     #expect(try made(.text("grüß"))["body"] == ["text": "grüß"])
     #expect(try made(.bytes([0x61, 0x00]))["body"] == ["base64": "YQA="])
     #expect(try made(.bytes([0xFF]))["body"] == ["base64": "/w=="])
@@ -61,14 +61,16 @@ struct RequestDocumentTests {
     ("1e999", "an integer of more than 64 bits, or a number too large for a double"),
     (#"{"secret" "hidden"}"#, "not JSON"),
   ])
-  func `content that cannot be parsed without loss stays text and says why`(text: String, reason: String) throws {
+  func `content that cannot be parsed without loss stays text, and the document says why`(
+    text: String, reason: String
+  ) throws {
     let body = try #require(try made(.text(text), .parsed)["body"])
     #expect(body["text"]?.string == text)
     #expect(body["unreadable"]?.string?.hasSuffix(reason) == true, "\(body)")
     #expect(body.count == 2)
   }
 
-  @Test func `content that cannot be parsed is not part of the message`() throws {
+  @Test func `the reason why content cannot be parsed is not part of the message`() throws {
     for body in [Body.text("{"), .bytes([0xFF])] {
       let document = try made(body, .parsed)
       #expect(document["body"]?["unreadable"] != nil)
@@ -77,20 +79,20 @@ struct RequestDocumentTests {
     }
   }
 
-  @Test func `a JSON body in a file cannot be parsed, and another body need not be`() throws {
+  @Test func `the document says that a JSON body in a file cannot be parsed, but not for another media type`() throws {
     let file = Body.file(FileBody(path: "/f", byteCount: 7))
     #expect(try made(file, .parsed)["body"]?["unreadable"]?.string?.contains("file") == true)
     #expect(try made(file, .parsed, type: "text/plain")["body"] == ["file": "/f", "bytes": 7])
   }
 
-  @Test func `one content type of several that says JSON is enough`() throws {
+  @Test func `if there are several content types, one JSON type is enough to parse the body`() throws {
     let document = try made(.text("[1]"), .none)
     document["headers"] = ["content-type": ["text/plain", "application/json"]]
     BodyDocument.fill(document, from: .text("[1]"), .parsed)
     #expect(document["body"] == ["json": [1]])
   }
 
-  @Test func `a body that a stage has set is readable as soon as it parses`() throws {
+  @Test func `a body that a stage has set is parsed, and the note about an unreadable body is updated`() throws {
     let document = try made(.text("{"), .parsed)
     document["body"]?["text"] = "[2]"
     BodyDocument.fill(document, from: .text("{"), .parsed)
@@ -108,7 +110,7 @@ struct RequestDocumentTests {
     #expect(try made(.text("{}"), .parsed, type: type)["body"] == ["text": "{}"])
   }
 
-  @Test func `a body is filled in later, and text that a stage has set is parsed`() throws {
+  @Test func `a body can be filled in later, and text that a stage has set is parsed`() throws {
     let document = try made(.text("[1]"), .none)
     BodyDocument.fill(document, from: .text("[1]"), .parsed)
     #expect(document["body"] == ["json": [1]])
@@ -129,7 +131,9 @@ struct RequestDocumentTests {
     #expect(try RequestDocument.read(request(#"{"url": "http://h/"}"#), rules: .line).method == "GET")
   }
 
-  @Test func `trailers go to the document of a request and back, and new ones are those of a stage`() throws {
+  @Test func `trailers are written to a request's document and read back, and new ones are marked as a stage's`()
+    throws
+  {
     let text =
       #"{"method": "PUT", "url": "http://h/", "headers": {}, "body": {"text": "b"}, "trailers": {"x-sum": "1"}}"#
     var changed = try RequestLine(request(text)).request
@@ -201,7 +205,7 @@ struct RequestDocumentTests {
   ]
 
   @Test(arguments: invalid)
-  func `an invalid line is refused with the key and what was expected`(text: String, message: String) {
+  func `an invalid line is refused, and the error names the key and what was expected`(text: String, message: String) {
     #expect {
       _ = try Array(text.utf8).withUnsafeBytes { try RequestLine(parsing: $0) }
     } throws: { error in
@@ -210,7 +214,7 @@ struct RequestDocumentTests {
     }
   }
 
-  @Test func `a line has an id of any scalar kind and a timeout`() throws {
+  @Test func `a line can have an id of any scalar type and a timeout`() throws {
     for id in [#""a""#, "5", "1.5", "true", "null"] {
       let line = try RequestLine(request(#"{"id": \#(id), "url": "http://h/", "timeout": "1.5s"}"#))
       #expect(line.id == (try JSONValue(parsing: id)))
@@ -219,7 +223,7 @@ struct RequestDocumentTests {
     #expect(try RequestLine(request(#"{"url": "http://h/"}"#)).id == nil)
   }
 
-  @Test func `files are refused where the rules don't allow them`() throws {
+  @Test func `a body from a file is refused if the rules do not allow files`() throws {
     let document = try request(#"{"url": "http://h/", "body": {"file": "/etc/hostname"}}"#)
     #expect(throws: MessageError.self) { try RequestLine(document, rules: [.knownKeysOnly, .namesInAnyCase]) }
   }
@@ -238,7 +242,7 @@ struct LiveDocumentTests {
     (#"{"headers": {"content-type": "text/plain"}, "body": {"json": null}}"#, ["text/plain"]),
     (#"{"body": {"text": "{}"}}"#, []), (#"{"body": {"base64": "e30="}}"#, []), ("{}", []),
   ])
-  func `a body that is given as JSON gets its media type, unless the document names one`(
+  func `a body that is given as JSON gets the JSON media type, unless the document names another type`(
     _ text: String, _ types: [String]
   ) throws {
     let document = try JSONValue(parsing: text)
@@ -249,7 +253,7 @@ struct LiveDocumentTests {
     #expect(try ResponseDocument.read(document, rules: .line).headers[values: "content-type"] == types)
   }
 
-  @Test func `JSON that a stage puts into a document names its media type, in a field without the mark of a stage`()
+  @Test func `JSON that a stage puts into a document gets a Content-Type without the mark of a stage`()
     throws
   {
     var changed = try sample(.empty)
@@ -273,7 +277,7 @@ struct LiveDocumentTests {
     #expect(changed.headers["content-type"] == nil)
   }
 
-  @Test func `the next stage finds the media type of JSON in the live document`() throws {
+  @Test func `the next stage sees the media type of a JSON body in the live document`() throws {
     let document = try JSONValue(parsing: #"{"body": {"json": 1}}"#)
     BodyDocument.nameMediaType(in: document, original: [:])
     #expect(document == ["headers": ["content-type": "application/json"], "body": ["json": 1]])
@@ -304,7 +308,7 @@ struct LiveDocumentTests {
     return Request(url: HTTPURL("http://h/"), headers: headers, body: body)
   }
 
-  @Test func `an untouched document changes nothing, including marks`() throws {
+  @Test func `a document that no stage has changed changes nothing in the request, not even marks`() throws {
     let original = try sample()
     var changed = original
     try RequestDocument.update(&changed, from: RequestDocument.make(original), bodyWasFilled: true)
@@ -314,7 +318,7 @@ struct LiveDocumentTests {
     #expect(changed.body.bytes == original.body.bytes)
   }
 
-  @Test func `a new field is marked as added, and a secret that changed stays a secret`() throws {
+  @Test func `a new field is marked as added, and a changed secret stays a secret`() throws {
     var changed = try sample()
     let document = RequestDocument.make(changed)
     document["headers"]?["x-new"] = "1"
@@ -337,12 +341,14 @@ struct LiveDocumentTests {
     #expect(kept.body.isEmpty)
   }
 
-  @Test func `a file that the document still names is the same object, and a streamed body does not change`() throws {
+  @Test func `a file that the document still names stays the same object, and a streamed body does not change`()
+    throws
+  {
     let file = FileBody(path: "/no/such/file", byteCount: 3)
     var request = try sample(.file(file))
     try RequestDocument.update(&request, from: RequestDocument.make(request), bodyWasFilled: true)
     guard case .file(let after) = request.body else {
-      Issue.record("the body is no file any more")
+      Issue.record("the body is no longer a file")
       return
     }
     #expect(after === file)
@@ -351,7 +357,7 @@ struct LiveDocumentTests {
     #expect(!request.body.isReplayable)
   }
 
-  @Test func `keys that the form does not have are ignored, and names must be in lower case`() throws {
+  @Test func `unknown keys in a live document are ignored, but header names must be in lower case`() throws {
     var request = try sample()
     let document = RequestDocument.make(request)
     document["note"] = "from a plugin"
@@ -362,7 +368,7 @@ struct LiveDocumentTests {
     } throws: { "\($0)" == #""/headers/X-Upper": expected the header name in lower case"# }
   }
 
-  @Test func `a document that is not a valid request any more does not change the request`() throws {
+  @Test func `a document that is no longer a valid request does not change the request`() throws {
     var request = try sample()
     let document = RequestDocument.make(request)
     document["method"] = "PUT"

@@ -4,7 +4,7 @@ import SluiceMessages
 import Testing
 
 struct ResponseDocumentTests {
-  @Test func `a response goes to its document and back, including trailers`() throws {
+  @Test func `a response is written to its document and read back, including trailers`() throws {
     let original = Response(
       status: 201, headers: ["set-cookie": "a=1", "Set-Cookie": "b=2"], body: .text("{}"), trailers: ["x-sum": "9"])
     let document = ResponseDocument.make(original)
@@ -36,7 +36,7 @@ struct ResponseDocumentTests {
     }
   }
 
-  @Test func `a change in the document reaches the response, whose version stays`() throws {
+  @Test func `a change in the document changes the response, but not its HTTP version`() throws {
     var changed = Response(status: 500, body: .text("no"), version: .http2)
     let document = ResponseDocument.make(changed, body: .none)
     document["status"] = 200
@@ -60,7 +60,7 @@ struct ResponseDocumentTests {
   }
 
   @Test(arguments: [false, true])
-  func `thirty thousand lines of one name go to the document and back`(isMarked: Bool) throws {
+  func `thirty thousand lines of one name are written to the document and read back`(isMarked: Bool) throws {
     var changed = Response(status: 200)
     for number in 0..<30_000 { changed.headers.append("a", "\(number)") }
     if isMarked { changed.headers.mark(at: 29_999, .sensitive) }
@@ -79,7 +79,7 @@ struct ResultDocumentTests {
     return String(decoding: line, as: UTF8.self)
   }
 
-  @Test func `a success has its response and no error`() throws {
+  @Test func `the result document of a success has the response and no error`() throws {
     let result = ResultDocument(
       id: ResultID(7), response: Response(status: 200), attempts: 1,
       duration: .microseconds(1930) + .nanoseconds(400), requestID: "r-1")
@@ -88,7 +88,7 @@ struct ResultDocumentTests {
         == #"{"id":7,"response":{"status":200,"headers":{}},"attempts":1,"durationMs":1.93,"requestId":"r-1"}"# + "\n")
   }
 
-  @Test func `a failure names code, message and stage`() throws {
+  @Test func `the result document of a failure has the code, the message and the stage`() throws {
     let result = ResultDocument(
       id: ResultID("a"), failure: .init(code: "invalid_url", message: "a \"b\"", stage: "auth"), attempts: 0,
       duration: .zero)
@@ -116,7 +116,7 @@ struct DurationTextTests {
   @Test(arguments: [
     "", "5", "s", "-1s", "1 s", "1.s", ".5s", "1..5s", "1S", "1e3s", "99999999999999999999s", "9999999h", "١s",
   ])
-  func `any other spelling is invalid`(text: String) {
+  func `any other text is not a valid duration`(text: String) {
     #expect(DurationText.duration(text) == nil)
   }
 

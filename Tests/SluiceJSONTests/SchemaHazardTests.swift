@@ -2,9 +2,9 @@ import SluiceJSON
 import SluiceJSONSchema
 import Testing
 
-/// Schemas and values that are easy to judge wrongly, or that are expensive.
+/// Schemas and values that an implementation can easily judge wrongly, or that are expensive to check.
 struct SchemaHazardTests {
-  @Test func `bounds compare 64-bit integers exactly, with one another and with real numbers`() throws {
+  @Test func `bounds compare 64-bit integers exactly, both with integers and with real numbers`() throws {
     let whole = try JSONSchema(["maximum": 9_007_199_254_740_992])
     #expect(whole.allows(9_007_199_254_740_992) && whole.allows(9_007_199_254_740_992.0))
     #expect(
@@ -19,7 +19,7 @@ struct SchemaHazardTests {
     #expect(try JSONSchema(["maximum": -2.5]).allows(-3))
   }
 
-  @Test func `numbers are equal by value, and multiples by value`() throws {
+  @Test func `equality and multiples of numbers depend only on their values`() throws {
     #expect(try JSONSchema(["const": ["a": [1, 2.0]]]).allows(["a": [1.0, 2]]))
     #expect(try !JSONSchema(["const": 9_007_199_254_740_993]).allows(9_007_199_254_740_992.0))
     #expect(try JSONSchema(["multipleOf": 3.0]).allows(JSONValue(Int64.max / 3 * 3)))
@@ -28,7 +28,7 @@ struct SchemaHazardTests {
     #expect(try !JSONSchema(["multipleOf": 0.01]).allows(4.355))
   }
 
-  @Test func `keys and texts compare by code points, and not as Unicode does`() throws {
+  @Test func `keys and texts are compared by code points, without Unicode normalization`() throws {
     let (composed, decomposed) = ("\u{E9}", "e\u{301}")
     #expect(composed == decomposed)
     let schema = try JSONSchema([
@@ -41,7 +41,7 @@ struct SchemaHazardTests {
     #expect(try !JSONSchema(["pattern": JSONValue("^\(composed)$")]).allows(JSONValue(decomposed)))
   }
 
-  @Test func `an object with one more member is not equal`() throws {
+  @Test func `an object with one more member is not equal to the other one`() throws {
     let schema = try JSONSchema(["enum": [["a": 1, "b": ["c": .null]], [], ""]])
     #expect(schema.allows(["b": ["c": .null], "a": 1.0]) && schema.allows([]))
     #expect(!schema.allows(["a": 1]) && !schema.allows(["a": 1, "b": ["c": .null], "d": 1]))
@@ -61,7 +61,7 @@ struct SchemaHazardTests {
   ]
 
   @Test(arguments: refused)
-  func `a mistake is found in every place`(text: String, message: String) throws {
+  func `a mistake in a schema is found at any place in it`(text: String, message: String) throws {
     let schema = try JSONValue(parsing: text)
     let error = #expect(throws: JSONError.self) { try JSONSchema(schema) }
     #expect(error?.code == .invalidSchema && error?.message.contains(message) == true, "\(error?.message ?? "")")
@@ -79,7 +79,7 @@ struct SchemaHazardTests {
     #expect(schema.allows([.null, "text", .null]) && !schema.allows([.null, "text", 1]))
   }
 
-  @Test func `a value that contains itself is refused as a schema, and does not end the process as a value`() throws {
+  @Test func `a value that contains itself is refused as a schema, and is a violation as a checked value`() throws {
     let schema: JSONValue = ["allOf": [true]]
     schema["allOf"]?.append(schema)
     defer { schema["allOf"] = nil }
@@ -89,7 +89,7 @@ struct SchemaHazardTests {
     #expect(recursive.violations(in: schema).first?.message.contains("nested too deeply") == true)
   }
 
-  @Test func `a simple chain of references has no limit`() throws {
+  @Test func `the length of a simple chain of references is not limited`() throws {
     let chain = JSONValue.object()
     for link in 0..<5_000 { chain["\(link)"] = ["$ref": JSONValue("#/definitions/\(link + 1)")] }
     chain["5000"] = ["type": "string"]
@@ -97,14 +97,14 @@ struct SchemaHazardTests {
     #expect(schema.allows("text") && !schema.allows(5))
   }
 
-  @Test func `a choice among many is not compared with each`() throws {
+  @Test func `the check of an enum with many choices does not compare a value with each choice`() throws {
     let choices = JSONValue.array(of: (0..<20_000).map { JSONValue("choice \($0)") })
     let schema = try JSONSchema(["items": ["enum": choices]])
     #expect(schema.allows(choices))
     #expect(!schema.allows(["choice 20000"]))
   }
 
-  @Test func `if a form contains itself endlessly, the two other forms that fit are named`() throws {
+  @Test func `if one form of oneOf refers to itself endlessly, the two other forms that fit are named`() throws {
     let schema = try JSONSchema(["oneOf": [["type": "integer"], ["minimum": 0], ["$ref": "#"]]])
     #expect(schema.violations(in: 5).map(\.message) == ["fits forms 1 and 2 at once, expected exactly one"])
   }

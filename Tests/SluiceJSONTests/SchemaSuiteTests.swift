@@ -9,7 +9,7 @@ struct SchemaSuiteTests {
   private static let isInstalled = access("\(suite)/tests/draft7", R_OK) == 0
 
   @Test(.enabled(if: isInstalled, "install the package json-schema-test-suite"))
-  func `every required case of draft-07 is decided as the suite says, except the listed ones`() throws {
+  func `every required case of draft-07 is decided as the suite says, except the listed cases`() throws {
     let exceptions = try Exceptions.load()
     let remotes = try Self.remoteDocuments()
     var failures: [String: String] = [:]
@@ -54,7 +54,8 @@ struct SchemaSuiteTests {
     return (count, failures)
   }
 
-  /// The suite serves these from a web server; here they are given, because nothing is fetched.
+  /// Returns the documents that the suite expects on a web server. They are passed to the schemas directly, because a
+  /// schema fetches nothing.
   private static func remoteDocuments() throws -> [String: JSONValue] {
     var documents: [String: JSONValue] = [:]
     for folder in ["", "folder/"] {
@@ -70,7 +71,7 @@ struct SchemaSuiteTests {
   }
 }
 
-/// Cases that are known to be decided differently, each with its reason.
+/// The listed cases, which we knowingly decide differently, each with the reason.
 private enum Exceptions {
   static func load() throws -> [String: String] {
     let text = try Files.bytes(of: Files.cases("json-schema/exceptions.json"))

@@ -13,7 +13,7 @@ struct SchemaTests {
     #expect(found == ["/retry/maxAttempts: expected an integer, found a string"])
   }
 
-  @Test func `an unknown key is named together with the known ones`() throws {
+  @Test func `an unknown key is reported together with the known keys`() throws {
     let schema: JSONValue = ["properties": ["url": true, "method": true], "additionalProperties": false]
     #expect(try violations(schema, ["urll": 1]) == ["/urll: unknown key \"urll\"; known here: method, url"])
   }
@@ -30,7 +30,7 @@ struct SchemaTests {
       ])
   }
 
-  @Test func `of several allowed forms the one that matched furthest is explained`() throws {
+  @Test func `if several forms are allowed, the violation of the form that matched furthest is reported`() throws {
     let schema: JSONValue = [
       "anyOf": [["type": "string"], ["type": "object", "properties": ["plugin": ["type": "string"]]]]
     ]
@@ -79,7 +79,7 @@ struct SchemaTests {
   ]
 
   @Test(arguments: unusable)
-  func `a schema that cannot be used is refused with the keyword at fault`(text: String, message: String) throws {
+  func `an unusable schema is refused, and the error names the keyword`(text: String, message: String) throws {
     let schema = try JSONValue(parsing: text)
     #expect {
       _ = try JSONSchema(schema)
@@ -101,13 +101,13 @@ struct SchemaTests {
     #expect(!schema.allows(JSONValue(String(repeating: "a", count: 5000) + "b")))
   }
 
-  @Test func `a text beyond the limit for patterns is refused with the limit`() throws {
+  @Test func `a text beyond the limit for patterns is refused, and the message names the limit`() throws {
     let schema = try JSONSchema(["pattern": "a"])
     let violations = schema.violations(in: JSONValue(String(repeating: "a", count: 300_000)))
     #expect(violations.first?.message.contains("262144") == true)
   }
 
-  @Test func `a schema that applies itself endlessly is stopped in the check`() throws {
+  @Test func `the check of a schema that applies itself endlessly stops with a violation`() throws {
     let schema = try JSONSchema(["anyOf": [["$ref": "#"], ["$ref": "#"]]])
     #expect(!schema.allows(1))
     #expect(schema.violations(in: 1).first?.message.contains("nested too deeply") == true)
@@ -121,7 +121,7 @@ struct SchemaTests {
     #expect(!schema.allows(try JSONValue(parsing: deep)))
   }
 
-  @Test func `a schema nested deeper than the limit, or a chain of references, is refused`() throws {
+  @Test func `a schema that is nested deeper than the limit, directly or through references, is refused`() throws {
     let nested = String(repeating: #"{"not":"#, count: 400) + "{}" + String(repeating: "}", count: 400)
     #expect(throws: JSONError.self) { try JSONSchema(JSONValue(parsing: nested)) }
     let chain = JSONValue.object()
@@ -130,7 +130,7 @@ struct SchemaTests {
     #expect(throws: JSONError.self) { try JSONSchema(["$ref": "#/definitions/0", "definitions": chain]) }
   }
 
-  @Test func `equal items are found among many without comparing all pairs`() throws {
+  @Test func `two equal items of a large array are found without comparing all pairs`() throws {
     let schema = try JSONSchema(["uniqueItems": true])
     let items = JSONValue.array()
     for number in 0..<50_000 { items.append(JSONValue(Int64(number))) }
@@ -139,7 +139,7 @@ struct SchemaTests {
     #expect(schema.violations(in: items).first?.message == "items 7 and 50000 are equal")
   }
 
-  @Test func `the names in a referenced schema are checked against their own schema`() throws {
+  @Test func `propertyNames in a referenced schema are checked with their own schema`() throws {
     let schema = try JSONSchema(
       [
         "$ref": "#/definitions/map",
@@ -150,13 +150,13 @@ struct SchemaTests {
     #expect(!(try JSONSchema(["propertyNames": false])).allows(["a": 1]))
   }
 
-  @Test func `draft-07's own schema can be referred to`() throws {
+  @Test func `a schema can refer to the schema of draft-07 itself`() throws {
     let schema = try JSONSchema(["$ref": "http://json-schema.org/draft-07/schema#"])
     #expect(schema.allows(["type": "object"]))
     #expect(!schema.allows(["type": "thing"]))
   }
 
-  @Test func `a schema outlives changes of the value that it was made from`() throws {
+  @Test func `a schema does not change with the value that it was made from`() throws {
     let source: JSONValue = ["enum": ["a", ["deep": [1]]]]
     let schema = try JSONSchema(source)
     source["enum"] = ["b"]
@@ -164,7 +164,7 @@ struct SchemaTests {
     #expect(!schema.allows("b"))
   }
 
-  @Test func `one schema serves many tasks at once`() async throws {
+  @Test func `many tasks can use one schema at the same time`() async throws {
     let schema = try JSONSchema(["items": ["pattern": "^[a-z]+$"]])
     await withTaskGroup(of: Bool.self) { group in
       for _ in 0..<8 {

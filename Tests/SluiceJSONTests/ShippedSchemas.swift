@@ -2,7 +2,7 @@ import SluiceJSON
 import SluiceJSONSchema
 import Testing
 
-/// The schemas of `docs/schema`, each able to refer to the others by file name.
+/// The schemas of `docs/schema`. Each can refer to the others by file name.
 struct ShippedSchemas {
   let request: JSONSchema
   let response: JSONSchema
@@ -25,7 +25,7 @@ struct ShippedSchemas {
   }
 }
 
-/// An example that the shipped schema must allow.
+/// Returns an example, after checking that the shipped schema allows it.
 func request(_ text: String) throws -> JSONValue {
   let document = try JSONValue(parsing: text)
   try ShippedSchemas.shared.get().request.check(document)

@@ -7,7 +7,7 @@ struct TextTests {
     ("[184467440737095516150]", .numberOutOfRange), ("[1e999]", .numberOutOfRange), (#"["\u0000"]"#, .nul),
     (#"{"\u0000": 1}"#, .nul), ("", .truncated), ("   ", .truncated), ("[NaN]", .syntax),
   ])
-  func `the code of an error names the mistake in a text`(text: String, code: JSONError.Code) {
+  func `an error's code names the kind of mistake in a text`(text: String, code: JSONError.Code) {
     #expect {
       _ = try JSONValue(parsing: text)
     } throws: { error in
@@ -18,7 +18,7 @@ struct TextTests {
   }
 
   @Test(arguments: [10, 5000])
-  func `a text beyond the limit of the caller is not written`(_ count: Int) throws {
+  func `a text that is longer than the caller's limit is not written`(_ count: Int) throws {
     let value = JSONValue(String(repeating: "a", count: count))
     #expect(try value.serialized(limitBytes: count + 2).count == count + 2)
     #expect {
@@ -46,7 +46,7 @@ struct TextTests {
     } throws: { ($0 as? JSONError)?.code == .invalidUTF8 }
   }
 
-  @Test func `the options decide about duplicates, scalars and NUL`() throws {
+  @Test func `options decide whether duplicate keys, scalars and NUL are accepted`() throws {
     #expect(try JSONValue(parsing: #"{"a": 1, "a": 2}"#) == ["a": 2])
     #expect {
       _ = try JSONValue(parsing: #"{"a": 1, "a": 2}"#, options: .rejectDuplicates)
@@ -56,7 +56,7 @@ struct TextTests {
     #expect(try JSONValue(parsing: #""\u0000""#, options: .allowNUL).string == "\u{0}")
   }
 
-  @Test func `a text that is cut off anywhere is refused safely`() throws {
+  @Test func `a text that is cut off at any place is refused without a crash`() throws {
     let text = Array(#"{"a": [1, -2.5e3, true, null, "ä\u00e4\ud83d\ude00"], "b": {"c": ""}}"#.utf8)
     for length in 0..<text.count {
       #expect(throws: JSONError.self) { try JSONValue(parsing: text.prefix(length)) }
@@ -64,7 +64,7 @@ struct TextTests {
     #expect(try JSONValue(parsing: text).count == 2)
   }
 
-  @Test func `nesting beyond 2048 levels is refused, at whatever size`() throws {
+  @Test func `nesting beyond 2048 levels is refused, even in a text with a million levels`() throws {
     let allowed = String(repeating: "[", count: 2047) + String(repeating: "]", count: 2047)
     #expect(try JSONValue(parsing: allowed).count == 1)
     #expect {
@@ -84,7 +84,7 @@ struct TextTests {
     #expect(try value.serialized() == text)
   }
 
-  @Test func `random bytes are handled safely, and what parses is written back the same`() throws {
+  @Test func `random bytes cause no crash, and a parsed value is the same after it was written and read`() throws {
     var random = SystemRandomNumberGenerator()
     let seed = random.next()
     var state = seed
@@ -99,7 +99,7 @@ struct TextTests {
     }
   }
 
-  @Test func `writing is compact, sorted or indented`() throws {
+  @Test func `a text can be written compact, sorted or indented`() throws {
     let value: JSONValue = ["b": [1, 2.5], "a": "ä/"]
     #expect(try value.serializedText() == #"{"b":[1,2.5],"a":"ä/"}"#)
     #expect(try value.serializedText(.sorted) == #"{"a":"ä/","b":[1,2.5]}"#)
@@ -108,14 +108,14 @@ struct TextTests {
     #expect(try JSONValue("scalar").serializedText() == #""scalar""#)
   }
 
-  @Test func `a text longer than the first guess is written completely`() throws {
+  @Test func `a text that is longer than the first buffer is written completely`() throws {
     for length in [509, 510, 511, 512, 5000] {
       let text = String(repeating: "x", count: length)
       #expect(try JSONValue(text).serializedText() == "\"\(text)\"")
     }
   }
 
-  @Test func `a real keeps its value, not its spelling`() throws {
+  @Test func `a real number keeps its value, but not its spelling`() throws {
     #expect(try JSONValue(parsing: "1.10").real == 1.1)
     #expect(try JSONValue(parsing: "[1.10]").serializedText() == "[1.1000000000000001]")
   }
@@ -136,19 +136,19 @@ struct LocatorTests {
     ("/plugins/äb/2", 3, 35), ("/request/1/0", 4, 24), ("/request/1/7", 4, 23), ("/nothing/here", 1, 1),
     ("/plugins/a/x", 2, 15),
   ])
-  func `a pointer is found at the key or element it names`(pointer: String, line: Int, column: Int) throws {
+  func `a locator finds the key or the element that a pointer names`(pointer: String, line: Int, column: Int) throws {
     let position = JSONLocator(text).position(of: try #require(JSONPointer(pointer)))
     #expect((position.line, position.column) == (line, column))
   }
 
-  @Test func `a text that is cut off anywhere is handled safely`() throws {
+  @Test func `a locator reads a text that is cut off at any place without a crash`() throws {
     let pointer = try #require(JSONPointer("/request/1/0"))
     for length in 0..<text.count {
       #expect(JSONLocator(Array(text.prefix(length))).position(of: pointer).offset <= length)
     }
   }
 
-  @Test func `of equal keys the last one counts`() throws {
+  @Test func `if a key is repeated, the locator finds the last one`() throws {
     let position = JSONLocator(Array(#"{"a": 1, "a": {"b": 2}}"#.utf8)).position(of: try #require(JSONPointer("/a/b")))
     #expect(position.column == 16)
   }

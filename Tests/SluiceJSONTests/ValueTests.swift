@@ -22,13 +22,13 @@ struct ValueTests {
     #expect(value.description == #"{"a":"two","m":3,"z":4}"#)
   }
 
-  @Test func `a member that was read is the member itself`() {
+  @Test func `reading a member returns the member itself, not a copy`() {
     let value: JSONValue = ["list": [1]]
     value["list"]?.append(2)
     #expect(value == ["list": [1, 2]])
   }
 
-  @Test func `a deep copy shares nothing`() throws {
+  @Test func `a deep copy shares no value with the original`() throws {
     let value: JSONValue = ["list": [1]]
     let copy = try value.deepCopy()
     copy["list"]?.append(2)
@@ -42,7 +42,7 @@ struct ValueTests {
     #expect(inner?["text"]?.string == "kept")
   }
 
-  @Test func `setting on a scalar changes nothing and returns false`() {
+  @Test func `setting a member of a scalar changes nothing and returns false`() {
     let text: JSONValue = "text"
     #expect(!text.set(1, forKey: "a"))
     #expect(!text.append(1))
@@ -50,7 +50,7 @@ struct ValueTests {
     #expect(text == "text")
   }
 
-  @Test func `an object is not put into itself`() {
+  @Test func `an object cannot be put into itself`() {
     let object = JSONValue.object()
     #expect(!object.set(object, forKey: "self"))
   }
@@ -65,7 +65,7 @@ struct ValueTests {
     outer["inner"] = nil
   }
 
-  @Test func `text keeps every character, NUL included`() throws {
+  @Test func `a text keeps every character, including NUL`() throws {
     let value = JSONValue("a\u{0}ä😀\"")
     #expect(value.string == "a\u{0}ä😀\"")
     #expect(try value.serializedText() == #""a\u0000ä😀\"""#)

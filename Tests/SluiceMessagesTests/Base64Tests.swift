@@ -6,7 +6,7 @@ struct Base64Tests {
     ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
     ("foobar", "Zm9vYmFy"),
   ])
-  func `the examples of the standard go both ways`(plain: String, encoded: String) {
+  func `the examples of the standard are encoded and decoded`(plain: String, encoded: String) {
     #expect(Base64.encode(Array(plain.utf8)) == Array(encoded.utf8))
     #expect(Base64.decode(Array(encoded.utf8)) == Array(plain.utf8))
   }
@@ -18,7 +18,7 @@ struct Base64Tests {
     #expect(Base64.decode(Array(text.utf8)) == nil)
   }
 
-  @Test func `all bytes survive at every length`() {
+  @Test func `encoding and decoding return the same bytes at every length`() {
     let bytes = (0..<600).map { UInt8(truncatingIfNeeded: $0 &* 167) }
     for length in 0..<bytes.count {
       let part = Array(bytes.prefix(length))

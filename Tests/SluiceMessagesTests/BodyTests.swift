@@ -4,26 +4,27 @@ import Synchronization
 import Testing
 
 struct BodyTests {
-  @Test func `a body in memory knows its bytes and can be sent again`() {
+  @Test func `a body in memory returns its bytes and can be sent again`() {
     #expect(Body.empty.byteCount == 0 && Body.empty.isEmpty && Body.empty.bytes == [] && Body.empty.isReplayable)
     let text = Body.text("é")
     #expect(text.bytes == [0xC3, 0xA9] && text.byteCount == 2 && !text.isEmpty && text.isReplayable)
     #expect(Body.bytes([]).isEmpty)
   }
 
-  @Test func `a file body has no bytes at hand and can be sent again`() {
+  @Test func `a file body returns no bytes and can be sent again`() {
     let body = Body.file(FileBody(path: "/nowhere", byteCount: 7))
     #expect(body.byteCount == 7 && body.bytes == nil && body.isReplayable && !body.isEmpty)
   }
 
-  @Test func `a stream cannot be sent again, and without a size it doesn't count as empty`() {
+  @Test func `a stream cannot be sent again, and a stream without a size does not count as empty`() {
     let unsized = Body.stream(BodyStream { _ in nil })
     #expect(unsized.byteCount == nil && unsized.bytes == nil && !unsized.isEmpty && !unsized.isReplayable)
     #expect(Body.stream(BodyStream(byteCount: 3) { _ in nil }).byteCount == 3)
   }
 
-  /// Each wrapper around the function would need stack. A sanitizer keeps local variables elsewhere.
-  @Test(.enabled(if: !Sanitizer.isOn)) func `a stream that was woken often calls its reader directly, as at first`() {
+  /// If each wake added a wrapper around the reader, the call would be deeper in the stack each time. Disabled under a
+  /// sanitizer, which keeps local variables elsewhere.
+  @Test(.enabled(if: !Sanitizer.isOn)) func `after many wakes, a stream still calls its reader directly`() {
     let stream = BodyStream { _ in nil }
     let place = Places()
     stream.onWake { place.note() }
@@ -49,7 +50,7 @@ struct BodyTests {
   }
 
   @Test(arguments: ["GET", "M-SEARCH", "get", "!"])
-  func `a method is any token`(_ method: String) throws {
+  func `a method can be any token`(_ method: String) throws {
     try Request(method: method, url: HTTPURL("http://h")).validate()
   }
 
@@ -71,7 +72,7 @@ private final class Releases: Sendable {
   let count = Atomic<Int>(0)
 }
 
-/// Where on the stack a function was called.
+/// Records the address on the stack at which a function was called.
 private final class Places: Sendable {
   let latest = Atomic<UInt>(0)
 

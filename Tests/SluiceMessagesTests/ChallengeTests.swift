@@ -33,7 +33,7 @@ import Testing
     ),
     ("Basic  realm=\"ümlaut\"", ["Basic|realm=ümlaut"]), ("", []), (" , ", []),
   ])
-  func `a list is read`(value: String, expected: [String]) {
+  func `a list of challenges is read`(value: String, expected: [String]) {
     #expect(Self.list(value)?.map(Self.short) == expected)
   }
 
@@ -42,7 +42,7 @@ import Testing
     "Basic realm=a realm=b", "Basic realm=a, realm=b", "Basic @", "Basic Digest realm=x", "\"Basic\" realm=x",
     "Basic realm=\"a\u{0}b\"", "Basic realm=a;b", "Ba(sic realm=x", "Basic\trealm=x",
   ])
-  func `a malformed list gives nothing`(value: String) {
+  func `a malformed list has no challenges`(value: String) {
     #expect(Self.list(value) == nil)
   }
 
@@ -57,7 +57,7 @@ import Testing
     #expect(list.last?.text == "realm=y")
   }
 
-  @Test func `fields are read in order, and one that is malformed hides none of the others`() {
+  @Test func `fields are read in order, and a malformed field does not hide the other fields`() {
     var headers: HeaderFields = ["WWW-Authenticate": "Negotiate"]
     headers.append("www-authenticate", "Basic realm=\"open")
     headers.append("x-other", "Basic realm=no")
@@ -79,7 +79,7 @@ import Testing
     #expect(Self.list(String(repeating: ",", count: 1 << 20))?.isEmpty == true)
   }
 
-  @Test func `parameters alone are read`() {
+  @Test func `a list of parameters without a scheme is read`() {
     let parameters = Challenge.parameters(of: #"nextnonce="abc", qop=auth, nc=00000001"#)
     #expect(parameters?.map { "\($0.name)=\($0.value)" } == ["nextnonce=abc", "qop=auth", "nc=00000001"])
     #expect(Challenge.parameters(of: "nextnonce=\"abc") == nil)

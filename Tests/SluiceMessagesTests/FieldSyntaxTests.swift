@@ -2,19 +2,19 @@ import SluiceMessages
 import Testing
 
 struct FieldSyntaxTests {
-  /// RFC 9110 §5.6.2: tchar.
+  /// The characters of a token (tchar in RFC 9110 §5.6.2).
   private static let tokenCharacters = Set(
     "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
 
   @Test(arguments: UInt8.min...UInt8.max)
-  func `a token holds exactly the characters of RFC 9110`(_ byte: UInt8) {
+  func `a token can contain exactly the characters of RFC 9110`(_ byte: UInt8) {
     let isAllowed = Self.tokenCharacters.contains(byte)
     #expect(isToken([byte]) == isAllowed)
     #expect(isToken([0x61, byte, 0x61]) == isAllowed)
   }
 
   @Test(arguments: UInt8.min...UInt8.max)
-  func `a value holds visible characters, spaces, tabs and bytes above 0x7F`(_ byte: UInt8) {
+  func `a value can contain visible characters, spaces, tabs and bytes above 0x7F`(_ byte: UInt8) {
     let isVisible = (0x21...0x7E).contains(byte) || byte >= 0x80
     #expect(isFieldValue([byte]) == isVisible)
     #expect(isFieldValue([0x61, byte]) == isVisible)
@@ -22,9 +22,9 @@ struct FieldSyntaxTests {
     #expect(isFieldValue([0x61, byte, 0x61]) == (isVisible || byte == 0x20 || byte == 0x09))
   }
 
-  /// The checks take eight bytes at a time, or four, and the last ones twice.
+  /// The checks read eight or four bytes at a time. The last read can overlap the one before it.
   @Test(arguments: 1...25)
-  func `each byte counts at each place, however long the text is`(_ count: Int) {
+  func `each byte is checked at each place, in a text of any length`(_ count: Int) {
     for place in 0..<count {
       for byte in UInt8.min...UInt8.max {
         var text = [UInt8](repeating: 0x61, count: count)
@@ -45,7 +45,7 @@ struct FieldSyntaxTests {
     }
   }
 
-  @Test func `a token has at least one character, a value can be empty`() {
+  @Test func `a token has at least one character, but a value can be empty`() {
     #expect(!isToken([]))
     #expect(isFieldValue([]))
   }
@@ -54,7 +54,7 @@ struct FieldSyntaxTests {
     "Connection", "keep-alive", "Proxy-Connection", "PROXY-AUTHENTICATE", "Proxy-Authorization", "TE", "Trailer",
     "transfer-encoding", "Upgrade",
   ])
-  func `a field of one connection is recognized in upper and lower case`(_ name: String) {
+  func `a connection-specific field is recognized in upper and lower case`(_ name: String) {
     #expect(isHopByHop(name) && isTransportField(name))
     #expect(isHopByHop(name.lowercased()))
     #expect(isHopByHop(name.uppercased()))
@@ -63,12 +63,12 @@ struct FieldSyntaxTests {
   }
 
   @Test(arguments: ["", "accept", "authorization", "trailing", "www-authenticate", "connectiom", "proxy-authentic"])
-  func `stages can set other fields`(_ name: String) {
+  func `a field that is not connection-specific can be set by stages`(_ name: String) {
     #expect(!isHopByHop(name) && !isTransportField(name))
   }
 
   @Test(arguments: ["Content-Length", "content-length", "CONTENT-LENGTH"])
-  func `the transport writes the length of a body`(_ name: String) {
+  func `Content-Length is a field that only the transport sets`(_ name: String) {
     #expect(isTransportField(name) && !isHopByHop(name))
     #expect(!isTransportField(name + "s") && !isTransportField("x-" + name))
   }

@@ -1,7 +1,7 @@
 import SluiceMessages
 import Testing
 
-/// RFC 9110 §5.6.7.
+/// Dates in HTTP fields (RFC 9110 §5.6.7).
 struct HTTPDateTests {
   /// 2026-11-21T00:00:00Z.
   private static let now = HTTPDate(secondsSince1970: 1_795_219_200)
@@ -11,7 +11,7 @@ struct HTTPDateTests {
   @Test(arguments: [
     "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
   ])
-  func `the three forms of the RFC's example are one moment`(text: String) {
+  func `the three forms of the RFC's example are the same time`(text: String) {
     #expect(Self.seconds(text) == 784_111_777)
   }
 
@@ -26,7 +26,7 @@ struct HTTPDateTests {
     #expect(Self.seconds(text) == seconds)
   }
 
-  @Test func `a year of two digits is at most fifty years ahead`() {
+  @Test func `a year of two digits is at most fifty years in the future`() {
     #expect(Self.seconds("Saturday, 21-Nov-76 00:00:00 GMT") == 3_373_142_400)
     #expect(Self.seconds("Monday, 21-Nov-77 00:00:00 GMT") == 248_918_400)
   }
@@ -43,7 +43,7 @@ struct HTTPDateTests {
     #expect(Self.seconds(text) == nil)
   }
 
-  @Test func `every day from 1900 to 2100 is read back from its text`() {
+  @Test func `every day from 1900 to 2100 can be written and read back`() {
     var wrong = 0
     for day in Int64(-25_567)...47_846 {
       let date = HTTPDate(secondsSince1970: day * 86_400 + (day & 0xFFFF))

@@ -2,7 +2,7 @@ import SluiceMessages
 import Testing
 
 @Suite struct HTTPURLLiteralTests {
-  @Test func `a literal is the URL that the text is`() throws {
+  @Test func `a literal is the URL of its text`() throws {
     let literal: HTTPURL = "https://example.com/a?b"
     let text = "https://example.com/a?b"
     #expect(try literal == HTTPURL(text))
@@ -15,7 +15,7 @@ import Testing
         print(url)
       })
     let text = String(decoding: result.standardErrorContent, as: UTF8.self)
-    // A release build leaves the message out.
+    // A release build prints no message.
     #expect(text.isEmpty || text.contains("the literal \"ftp://example.com/\" is not a URL"), "\(text)")
   }
 }

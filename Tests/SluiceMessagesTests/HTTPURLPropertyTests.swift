@@ -3,7 +3,7 @@ import SluiceTestKit
 import Testing
 
 struct HTTPURLPropertyTests {
-  @Test func `no text makes the parser trap, and every accepted URL is safe to send`() {
+  @Test func `no text crashes the parser, and every accepted URL is safe to send`() {
     var random = SeededRandom(seed: 11)
     let pieces = [
       "http", "https", "://", ":", "/", "//", "@", "[", "]", "::1", "a", "example.com", ".", "..", "80", "65536", "%",
@@ -24,7 +24,7 @@ struct HTTPURLPropertyTests {
     #expect(taken > 500)
   }
 
-  @Test func `a URL put together from its parts is read as those parts`() throws {
+  @Test func `a URL that is made from random parts is read as these parts`() throws {
     var random = SeededRandom(seed: 12)
     for _ in 0..<2000 {
       let host = word("abcXYZ-_", &random) + "." + word("abcXYZ", &random)

@@ -18,7 +18,7 @@ struct HTTPURLTests {
       ("http://h?", "/", ""), ("http://h/#?q", "/", nil), ("http://h//a//", "//a//", nil),
       ("http://h/a:b@c", "/a:b@c", nil), ("http://h/?u=http://x@y/", "/", "u=http://x@y/"),
     ] as [(String, String, String?)])
-  func `path and query are found where the authority ends`(_ text: String, _ path: String, _ query: String?) throws {
+  func `path and query begin where the authority ends`(_ text: String, _ path: String, _ query: String?) throws {
     let url = try HTTPURL(text)
     #expect(url.host == "h")
     #expect(url.path == path)
@@ -63,7 +63,7 @@ struct HTTPURLTests {
   }
 
   @Test(arguments: ["ftp://h", "file:///etc/passwd", "javascript://h", "httpx://h", "ws://h", "gopher://h"])
-  func `only http and https are taken`(_ text: String) {
+  func `only the schemes http and https are accepted`(_ text: String) {
     let error = #expect(throws: MessageError.self) { try HTTPURL(text) }
     #expect(error?.code == .unsupportedScheme)
   }
@@ -86,7 +86,7 @@ struct HTTPURLTests {
     #expect(error.reason.contains("the character U+001B at offset 9"))
   }
 
-  @Test func `an invalid scheme is named in the error`() throws {
+  @Test func `the error for an invalid scheme names it`() throws {
     let error = try #require(throws: MessageError.self) { try HTTPURL.init("ht!tp://x") }
     #expect(
       error.description == #"url "ht!tp://x": "ht!tp" before :// is not a scheme; expected http://… or https://…"#)
@@ -102,7 +102,7 @@ struct HTTPURLTests {
     }
   }
 
-  @Test func `the longest URL is taken and one byte more refused`() throws {
+  @Test func `the longest allowed URL is accepted, and one more byte is refused`() throws {
     let prefix = "http://h/"
     let longest = prefix + String(repeating: "a", count: HTTPURL.maximumBytes - prefix.utf8.count)
     #expect(try HTTPURL(longest).path.utf8.count == HTTPURL.maximumBytes - 8)

@@ -4,7 +4,7 @@ import Testing
 @testable import SluiceMessages
 
 struct HeaderFieldsPropertyTests {
-  @Test func `a header that is rewritten endlessly uses bounded memory`() {
+  @Test func `a header that is changed again and again uses bounded memory`() {
     var fields: HeaderFields = ["first": "1"]
     fields.append("authorization", "secret", marks: .sensitive)
     for round in 0..<20_000 { fields["x-round"] = "value \(round)" }
@@ -14,7 +14,7 @@ struct HeaderFieldsPropertyTests {
   }
 
   @Test(arguments: 1...8)
-  func `any sequence of changes gives what a plain list would`(_ seed: UInt64) {
+  func `after any sequence of changes, the fields are the same as in a plain list`(_ seed: UInt64) {
     var random = SeededRandom(seed: seed)
     var fields = HeaderFields()
     var list: [(name: String, value: String, marks: HeaderFields.Marks)] = []

@@ -2,7 +2,7 @@ import SluiceMessages
 import Testing
 
 struct HeaderFieldsTests {
-  @Test func `names are compared without case and kept as they were given`() {
+  @Test func `names are compared without case, but keep their spelling`() {
     let fields: HeaderFields = ["Content-Type": "text/html"]
     #expect(fields["content-TYPE"] == "text/html")
     #expect(fields.contains("CONTENT-TYPE"))
@@ -10,13 +10,13 @@ struct HeaderFieldsTests {
     #expect(fields["content-typ"] == nil && fields["content-type "] == nil && fields[""] == nil)
   }
 
-  @Test func `only letters are folded`() {
+  @Test func `names are compared without regard to case, but only in their letters`() {
     let fields: HeaderFields = ["a@": "1", "a[": "2"]
     #expect(fields["A`"] == nil && fields["a{"] == nil)
     #expect(fields["A["] == "2")
   }
 
-  @Test func `fields of one name keep their order and their places among the others`() {
+  @Test func `fields of one name keep their order and their places among the other fields`() {
     var fields: HeaderFields = ["a": "1", "b": "2", "A": "3", "c": "4"]
     #expect(fields[values: "A"] == ["1", "3"])
     #expect(fields["A"] == "1")
@@ -26,7 +26,7 @@ struct HeaderFieldsTests {
     #expect(fields.map(\.name) == ["A", "b", "c", "d"])
   }
 
-  @Test func `removing takes every field of the name and no other`() {
+  @Test func `removing a name removes every field with this name and no other`() {
     var fields: HeaderFields = ["a": "1", "b": "2", "A": "3", "ab": "4"]
     fields["a"] = nil
     fields.remove("nothing")
@@ -37,7 +37,7 @@ struct HeaderFieldsTests {
     #expect(fields.isEmpty && fields == HeaderFields() && fields.lineByteCount == 0)
   }
 
-  @Test func `removing many lines keeps the others in order, with their marks, and frees the room`() {
+  @Test func `after the removal of many lines, the others keep their order and marks, without gaps between them`() {
     var fields = HeaderFields()
     var kept = HeaderFields()
     for number in 0..<30_000 {
@@ -52,7 +52,7 @@ struct HeaderFieldsTests {
     #expect(fields.indices.allSatisfy { fields.marks(at: $0) == .sensitive })
   }
 
-  @Test func `removing from a position on keeps the fields before it`() {
+  @Test func `removing a name from a position on keeps the fields before this position`() {
     var fields: HeaderFields = ["a": "1", "b": "2", "A": "3", "c": "4"]
     fields.append("a", "5")
     fields.remove(named: "a".utf8.span, from: 1)
@@ -61,7 +61,7 @@ struct HeaderFieldsTests {
     #expect(fields.count == 3)
   }
 
-  @Test func `a copy that changes leaves the original as it was, with room in the buffer and without`() {
+  @Test func `a changed copy does not change the original, with and without free room in the buffer`() {
     for (fieldCapacity, byteCapacity) in [(0, 0), (2, 1_000), (40, 20), (40, 1_000)] {
       var original = HeaderFields(fieldCapacity: fieldCapacity, byteCapacity: byteCapacity)
       original.append("a", "1", marks: .sensitive)
@@ -133,7 +133,7 @@ struct HeaderFieldsTests {
     #expect(added.indices.map { added.marks(at: $0) } == [[], .addedByStage, []])
   }
 
-  @Test func `a second equal field counts as added, after a value was replaced in place`() {
+  @Test func `after a value was replaced in place, another equal field counts as added`() {
     let original: HeaderFields = ["a": "1", "b": "x"]
     var fields = original
     fields["b"] = "y"
@@ -153,7 +153,7 @@ struct HeaderFieldsTests {
     #expect(fields.wireByteCount == "a: 22\r\nEmpty: \r\n".utf8.count)
   }
 
-  @Test func `the last field is continued in place, even if another one was changed after it`() {
+  @Test func `the last field is continued in place, even if another field was changed in the meantime`() {
     var fields: HeaderFields = ["a": "1"]
     fields.append("b", "2", marks: .sensitive)
     fields.continueLast(with: "3".utf8.span)
@@ -184,7 +184,7 @@ struct HeaderFieldsTests {
     #expect(fields == ["A": "2", "b": "3"])
   }
 
-  @Test func `equality needs the same order and ignores only the case of names`() {
+  @Test func `fields are equal only in the same order, and only the case of names is ignored`() {
     let fields: HeaderFields = ["a": "x", "b": "y"]
     #expect(fields == ["A": "x", "B": "y"])
     #expect(fields.hashValue == (["A": "x", "B": "y"] as HeaderFields).hashValue)
@@ -207,7 +207,7 @@ struct HeaderFieldsTests {
     #expect(fields.marks(at: 0) == [])
   }
 
-  @Test func `a description leaves the values of sensitive fields out`() {
+  @Test func `a description does not contain the values of sensitive fields`() {
     var fields: HeaderFields = ["x-a": "1"]
     fields.append("authorization", "secret", marks: .sensitive)
     #expect(fields.description == "x-a: 1\nauthorization: REDACTED")
@@ -232,7 +232,7 @@ struct HeaderFieldsTests {
     try (["x": "", "y": "a\tb é", "!#$%&'*+-.^_`|~": "1"] as HeaderFields).validate()
   }
 
-  @Test func `a copy with room is equal, with removed and repeated fields, and changes independently`() {
+  @Test func `a copy with additional room is equal to the original, and changes independently`() {
     var fields: HeaderFields = ["a": "1", "b": "2", "c": "3"]
     fields.append("c", "4")
     fields.remove(named: "b".utf8.span)

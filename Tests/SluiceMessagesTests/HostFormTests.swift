@@ -2,7 +2,7 @@ import SluiceMessages
 import SluiceTestKit
 import Testing
 
-/// The forms of hosts in URLs and on lists: which are refused, and how the others are converted. `HostListTableTests`
+/// Which forms of hosts are refused in URLs and on lists, and how the other forms are converted. `HostListTableTests`
 /// compares lists with URLs.
 struct HostFormTests {
   @Test(arguments: [
@@ -15,7 +15,7 @@ struct HostFormTests {
     "[:1::]",
     "[1::2::3]", "[v1.a]", "[::g]", "[]", "[ ::1]",
   ])
-  func `a text that two readers could take as different hosts is in no URL and on no list`(_ host: String) {
+  func `a text that two readers could read as different hosts is refused in URLs and on lists`(_ host: String) {
     #expect(throws: MessageError.self) { try HTTPURL("http://\(host)/") }
     #expect(throws: MessageError.self) { try HostPattern(host) }
   }
@@ -23,7 +23,7 @@ struct HostFormTests {
   @Test(arguments: [
     ("münchen.example", "xn--"), ("[fe80::1%25eth0]", "zone"), ("::1", "brackets"), ("fe80::1:8080", "brackets"),
   ])
-  func `a refused host says how to write it`(_ pattern: String, _ advice: String) throws {
+  func `the error for a refused host says how to write the host`(_ pattern: String, _ advice: String) throws {
     let error = try #require(throws: MessageError.self) { try HostPattern(pattern) }
     #expect(error.reason.contains("*.suffix") && error.reason.contains(advice), "\(error)")
   }
@@ -37,7 +37,9 @@ struct HostFormTests {
     ("[::ffff:0102:0304]", "::ffff:1.2.3.4"), ("[::1.2.3.4]", "::102:304"),
     ("[2001:db8::1.2.3.4]", "2001:db8::102:304"),
   ])
-  func `the host of a URL is the canonical text of its address`(_ host: String, _ canonical: String) throws {
+  func `a URL's host that is an address gets the canonical text of the address`(
+    _ host: String, _ canonical: String
+  ) throws {
     let url = try HTTPURL("http://\(host)/")
     #expect(url.host == canonical)
     #expect(url.string == "http://\(host)/")

@@ -37,7 +37,7 @@ struct HostPatternTests {
     "example.com:x", "https://", "*:", "*:0", "*:65536", "*:x", "*.:80", "*.0.0.1", "::1", "exa mple", "éxample",
     "http://example.com/", "a..b", "example.com/\u{301}", "example.com?\u{301}",
   ])
-  func `an invalid host is refused with what was expected`(_ pattern: String) {
+  func `an invalid host is refused, and the error says what was expected`(_ pattern: String) {
     let error = #expect(throws: MessageError.self) { try HostPattern(pattern) }
     #expect(error?.reason.contains("*.suffix") == true)
   }
@@ -56,7 +56,7 @@ struct HostPatternTests {
     }
   }
 
-  @Test func `a list finds the first pattern that matches, and one origin exactly`() throws {
+  @Test func `a list finds the first pattern that matches a URL or an origin`() throws {
     var list = HostPatternList()
     #expect(list.firstIndex(matching: HTTPURL("http://a.example")) == nil)
     let patterns = ["api.example.com", "*.example.com", "https://*.example.com:8443", "[::1]:9"]

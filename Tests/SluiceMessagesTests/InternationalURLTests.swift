@@ -1,9 +1,9 @@
 import SluiceMessages
 import Testing
 
-/// IRIs (RFC 3987) as the URLs that they stand for.
+/// IRIs (RFC 3987), which are converted to URLs.
 @Suite struct InternationalURLTests {
-  /// Knows one name, and libidn2's results for characters that look like others.
+  /// A host encoder that knows one name, and libidn2's results for characters that look like others.
   private static let hosts = HostEncoder { host throws(HostEncoder.Failure) in
     switch host {
     case "bücher.example", "BÜCHER.example", "bücher。example": "xn--bcher-kva.example"
@@ -32,7 +32,7 @@ import Testing
     #expect(try HTTPURL(iri, hosts: Self.hosts).string == url)
   }
 
-  @Test func `a host in other letters is the same host as its A-labels`() throws {
+  @Test func `a host beyond ASCII is the same host as its A-labels`() throws {
     let url = HTTPURL("http://XN--Bcher-KVA.example/")
     for iri in ["http://bücher.example/", "http://BÜCHER.example/", "http://bücher.example./"] {
       #expect(try HTTPURL(iri, hosts: Self.hosts).origin == url.origin)
@@ -40,7 +40,7 @@ import Testing
     #expect(url.host == "xn--bcher-kva.example")
   }
 
-  @Test func `an address in other digits is that address`() throws {
+  @Test func `an address in fullwidth digits is the same address as in ASCII digits`() throws {
     #expect(try HTTPURL("http://１２７.0.0.1/", hosts: Self.hosts).host == "127.0.0.1")
     #expect(throws: MessageError.self) { try HTTPURL("http://１２７.1/", hosts: Self.hosts) }
   }
@@ -52,13 +52,15 @@ import Testing
     ("http://ü%41.example/", "ASCII character"), ("http://[ü]/", "IPv6"), ("http://h:８０/", "port"),
     ("http://a@b@bücher.example/", "two @"), ("http://" + String(repeating: "ü", count: 600), "1200 bytes"),
   ])
-  func `a host that means anything else is refused`(_ iri: String, _ reason: String) throws {
+  func `an IRI with an invalid host or port is refused, and the error says why`(
+    _ iri: String, _ reason: String
+  ) throws {
     let error = try #require(throws: MessageError.self) { try HTTPURL(iri, hosts: Self.hosts) }
     #expect(error.code == .invalidURL)
     #expect(error.reason.contains(reason), "\(error)")
   }
 
-  @Test func `without an encoder a host beyond ASCII is refused with advice`() throws {
+  @Test func `without an encoder, a host beyond ASCII is refused, and the error says how to write it`() throws {
     let error = try #require(throws: MessageError.self) { try HTTPURL.init("http://bücher.example/") }
     #expect(
       error.reason
@@ -68,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: [0x80, 0xFFFD, 0xFDD0, 0xFFFE, 0x1FFFF, 0x202E, 0x200E, 0x2028] as [UInt32])
-  func `controls, direction marks and U+FFFD are refused by number`(_ value: UInt32) throws {
+  func `the error for a control, a direction mark or U+FFFD names its code point as a number`(_ value: UInt32) throws {
     let character = try #require(Unicode.Scalar(value))
     let number = String(value, radix: 16, uppercase: true)
     for iri in ["http://h/\(character)", "http://h\(character)/", "http://h/?\(character)", "http://h/#\(character)"] {

@@ -9,7 +9,7 @@ import Testing
     return String(decoding: text.bytes, as: UTF8.self)
   }
 
-  @Test func `members are separated by commas, and have their keys`() {
+  @Test func `members are written with keys and separated by commas`() {
     let id = TransactionID(high: 0x0123_4567_89AB_CDEF, low: .max)
     let text = written { line in
       line.text("a", "b")
@@ -23,7 +23,7 @@ import Testing
     #expect(text == #"{"a":"b","id":"\#(id)","c":{"d":true},"e":[1,""]}"#)
   }
 
-  @Test func `a character that needs an escape gets it wherever it is, in a key too`() {
+  @Test func `a character that needs an escape is escaped at any place, even in a key`() {
     for (character, escaped) in [
       ("\"", #"\""#), ("\\", #"\\"#), ("\u{0}", #"\u0000"#), ("\n", #"\u000a"#), ("\u{1F}", #"\u001f"#),
       ("\u{7F}", #"\u007f"#), (" ", " "), ("ä", "ä"), ("\u{80}", "\u{80}"), ("😀", "😀"), ("~", "~"), ("!", "!"),
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `numbers are spelled in full`() {
+  @Test func `integers are written with all digits`() {
     for number in [0, 9, 10, 1_000_000, -1, .max, .min] {
       #expect(written { $0.number("n", number) } == "{\"n\":\(number)}")
     }

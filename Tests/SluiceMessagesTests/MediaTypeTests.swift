@@ -9,7 +9,7 @@ import Testing
       ("a/b; x=\";charset=no\"; charset=yes", "a/b", "yes"), ("a/b;;", "a/b", nil), ("a/b; charset=", "a/b", nil),
       ("multipart/form-data; boundary=\"a;b\\\"c\"", "multipart/form-data", nil),
     ] as [(String, String, String?)])
-  func `a media type gives type, subtype and charset`(_ value: String, _ essence: String, _ charset: String?) {
+  func `type, subtype and charset of a media type are read`(_ value: String, _ essence: String, _ charset: String?) {
     let type = MediaType(value)
     #expect(type?.essence == essence)
     #expect(type?.charset == charset)

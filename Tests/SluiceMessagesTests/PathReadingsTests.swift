@@ -36,7 +36,7 @@ struct PathReadingsTests {
       ("/v1/..;a=b/admin", "/v1/..;a=b/admin", "/admin", true), ("/v1//../admin", "/v1/admin", "/admin", true),
       ("/v1/%2F/../a", "/v1/a", "/a", true),
     ])
-  func `a server that is lenient about slashes and parameters might read another path`(
+  func `the lenient reading is the path that a server lenient about slashes and parameters would read`(
     _ path: String, _ standard: String, _ lenient: String, _ hasDotSegments: Bool
   ) {
     #expect(!isPlain(path))
@@ -45,7 +45,7 @@ struct PathReadingsTests {
     #expect(readings(path).hasDotSegments == hasDotSegments)
   }
 
-  @Test func `a URL without a path has the path of its root`() throws {
+  @Test func `a URL without a path has the path of the root`() throws {
     for url in ["http://h", "http://h?/../a", "http://h#/a", "http://h/"] {
       let path = try HTTPURL(url).withPath { [UInt8](copying: $0) }
       #expect(path == Array("/".utf8))

@@ -8,7 +8,9 @@ import Testing
     ("a\nb\r\nc\td", #"a\nb\r\nc\td"#), ("\u{0}\u{1B}[0m\u{7F}\u{9B}", #"\u{0}\u{1B}[0m\u{7F}\u{9B}"#),
     ("a\u{2028}b\u{2029}c", #"a\u{2028}b\u{2029}c"#), ("\u{202E}cba\u{2069}", #"\u{202E}cba\u{2069}"#),
   ])
-  func `characters that control a terminal or line are escaped, and all others stay`(_ text: String, _ shown: String) {
+  func `characters that control a terminal or a line are escaped, and all other characters stay`(
+    _ text: String, _ shown: String
+  ) {
     #expect(PlainText.line(text) == shown)
   }
 
@@ -16,7 +18,7 @@ import Testing
     ("GE T", #""GE T""#), ("grüße 🎉", #""grüße 🎉""#), ("", #""""#), ("a\r\nb\u{1B}", #""a\r\nb\u{1B}""#),
     (String(repeating: "a", count: 120), "\"" + String(repeating: "a", count: 120) + "\""),
     (String(repeating: "a", count: 70_000), "\"" + String(repeating: "a", count: 120) + "…\" (70000 bytes)"),
-    // 120 bytes end inside of the last character, which is left out.
+    // The limit of 120 bytes is inside the last character, which is left out.
     ("a" + String(repeating: "é", count: 60), "\"a" + String(repeating: "é", count: 59) + "…\" (121 bytes)"),
     (String(repeating: "🎉", count: 31), "\"" + String(repeating: "🎉", count: 30) + "…\" (124 bytes)"),
   ])

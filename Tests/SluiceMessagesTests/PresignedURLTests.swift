@@ -8,7 +8,7 @@ import Testing
     "Policy=p&Signature=abc&Key-Pair-Id=K", "AWSAccessKeyId=A&Signature=a&Expires=1", "sv=2022&se=2026&sr=b&sig=abc",
     "sig&se",
   ])
-  func `a signed URL is known by its query`(query: String) throws {
+  func `a presigned URL is recognized by its query`(query: String) throws {
     #expect(try HTTPURL("https://a.example/b?\(query)").isPresigned)
     #expect(try HTTPURL("https://a.example?\(query)#fragment").isPresigned)
   }

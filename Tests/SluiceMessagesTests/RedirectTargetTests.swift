@@ -1,7 +1,7 @@
 import SluiceMessages
 import Testing
 
-/// The target of a `Location` (RFC 9110 §10.2.2).
+/// The target of a `Location` field (RFC 9110 §10.2.2).
 @Suite struct RedirectTargetTests {
   private static func target(
     _ location: String, from base: String = "http://a.com/b/c?q#s", hosts: HostEncoder? = nil
@@ -18,7 +18,9 @@ import Testing
     ("/a b", "http://a.com/a%20b#s"), ("/grüße?ä", "http://a.com/gr%C3%BC%C3%9Fe?%C3%A4#s"),
     ("/x?http://other.com", "http://a.com/x?http://other.com#s"), ("/x@y", "http://a.com/x@y#s"),
   ])
-  func `a target resolves and takes over the fragment`(location: String, expected: String) throws {
+  func `a target is resolved, and keeps the request's fragment if it has none itself`(
+    location: String, expected: String
+  ) throws {
     #expect(try Self.target(location) == expected)
   }
 
@@ -34,12 +36,12 @@ import Testing
       ("///x", "no host"), ("http://a b.com/", "character in its host"),
       ("/" + String(repeating: "x", count: 65536), "65537 bytes"),
     ])
-  func `an invalid target is refused with the reason`(location: String, reason: String) throws {
+  func `an invalid target is refused, and the error says why`(location: String, reason: String) throws {
     let error = try #require(throws: MessageError.self) { try Self.target(location) }
     #expect(error.reason.contains(reason), "\(error)")
   }
 
-  @Test func `a host beyond ASCII is followed as A-labels`() throws {
+  @Test func `a host beyond ASCII in a target is converted to A-labels`() throws {
     let hosts = HostEncoder { _ in "xn--bcher-kva.example" }
     for location in ["http://bücher.example/ä b?ö", "//bücher.example/ä b?ö"] {
       #expect(
@@ -47,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `bytes that are not UTF-8 are sent back unchanged, except in a host`() throws {
+  @Test func `bytes that are not UTF-8 are kept in the target, but are refused in its host`() throws {
     let base = HTTPURL("http://a.com/")
     let hosts = HostEncoder { host in host }
     let path = Array("/caf".utf8) + [0xE9, 0x20, 0xFF]
@@ -57,7 +59,7 @@ import Testing
     #expect(error.reason == "its host \"caf\u{FFFD}.com\" is not UTF-8")
   }
 
-  @Test func `ten kilobytes are a target`() throws {
+  @Test func `a target can have ten kilobytes`() throws {
     let long = "/" + String(repeating: "x", count: 10_240)
     #expect(try Self.target(long, from: "http://a.com/") == "http://a.com" + long)
   }
@@ -67,7 +69,7 @@ import Testing
     #expect(throws: MessageError.self) { try Self.target("/x\n") }
   }
 
-  @Test func `user and password stay within the origin and go no further`() throws {
+  @Test func `user and password are kept within the origin, and removed at another origin`() throws {
     let base = "http://user:p%40ss@a.com/b"
     #expect(try Self.target("/x", from: base) == "http://user:p%40ss@a.com/x")
     #expect(try Self.target("http://a.com/x", from: base) == "http://user:p%40ss@a.com/x")
@@ -76,7 +78,7 @@ import Testing
     #expect(try Self.target("//b.com/x", from: base) == "http://b.com/x")
   }
 
-  @Test func `user and password are percent-encoded into a URL and out of it`() throws {
+  @Test func `user and password are percent-encoded in a URL, and decoded when they are read`() throws {
     let url = HTTPURL("http://a.com:81/x?y#z").withUserInfo(HTTPURL.userInfo(user: "a@b:c", password: "ä/%"))
     #expect(url.string == "http://a%40b%3Ac:%C3%A4%2F%25@a.com:81/x?y#z")
     #expect(url.credentials.map { String(decoding: $0.user, as: UTF8.self) } == "a@b:c")

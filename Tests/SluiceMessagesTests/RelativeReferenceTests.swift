@@ -1,7 +1,7 @@
 import SluiceMessages
 import Testing
 
-/// RFC 3986 §5.4, as far as http goes.
+/// The examples of RFC 3986 §5.4 that apply to http.
 @Suite struct RelativeReferenceTests {
   @Test(arguments: [
     ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
@@ -27,7 +27,9 @@ import Testing
   }
 
   @Test(arguments: [("./g:h", "http://a/b/c/g:h"), ("/g:h", "http://a/g:h"), ("?g:h", "http://a/b/c/d;p?g:h")])
-  func `a colon after the first segment is like any character`(_ reference: String, _ expected: String) throws {
+  func `a colon that is not in the first segment is an ordinary character`(
+    _ reference: String, _ expected: String
+  ) throws {
     #expect(try RelativeReference.resolve(reference, against: HTTPURL("http://a/b/c/d;p?q")).string == expected)
   }
 
@@ -36,11 +38,13 @@ import Testing
     ("?ä=ö#ü", "http://a/b/c/d;p?%C3%A4=%C3%B6#%C3%BC"),
     ("..\u{301}/g", "http://a/b/c/..%CC%81/g"), ("..//\u{338}../x", "http://a/b//%CC%B8../x"),
   ])
-  func `a reference beyond ASCII resolves byte by byte`(_ reference: String, _ expected: String) throws {
+  func `a reference beyond ASCII is resolved as bytes, so combining marks hide no delimiter`(
+    _ reference: String, _ expected: String
+  ) throws {
     #expect(try RelativeReference.resolve(reference, against: HTTPURL("http://a/b/c/d;p?q")).string == expected)
   }
 
-  @Test func `without a base, only whole URLs are taken`() {
+  @Test func `without a base, a relative reference is refused`() {
     #expect(throws: MessageError.self) { try RelativeReference.resolve("/x", against: nil) }
   }
 }

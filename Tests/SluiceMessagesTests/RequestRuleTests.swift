@@ -8,7 +8,7 @@ struct RequestRuleTests {
     "[::1]:8080", "h",
     "xn--mnchen-3ya.example",
   ])
-  func `a request can have one Host, which need not be that of its URL`(_ host: String) throws {
+  func `a request can have one Host, which may differ from the host of its URL`(_ host: String) throws {
     try request(["accept": "*/*", "hOsT": host]).validate()
   }
 
@@ -17,14 +17,14 @@ struct RequestRuleTests {
     "::1", "[::g]",
     "[fe80::1%25eth0]", "a..b", ".", "a?b", "a#b", "127.1", "0x7f.0.0.1", "1.2.3.256", "a\tb", "ä", "a\\b", "a%2eb",
   ])
-  func `a Host that two readers could take as different hosts is refused`(_ host: String) throws {
+  func `a Host that two readers could read as different hosts is refused`(_ host: String) throws {
     let error = try #require(throws: MessageError.self) { try request(["host": host]).validate() }
     #expect(error.code == .invalidHeader && error.subject == "header \"host\"", "\(error)")
     #expect(error.reason.contains("expected a host"), "\(error)")
   }
 
   @Test(arguments: [["a", "a"], ["a", "b"], ["a", ""], ["", "a"], ["a", "b", "c"]])
-  func `a second Host is refused, even an equal one`(_ hosts: [String]) throws {
+  func `a second Host is refused, even if it is equal to the first`(_ hosts: [String]) throws {
     var headers = HeaderFields()
     for (number, host) in hosts.enumerated() {
       headers.append(number % 2 == 0 ? "Host" : "host", host)
@@ -40,7 +40,7 @@ struct RequestRuleTests {
   }
 
   @Test(arguments: ["CONNECT", "connect", "Connect"])
-  func `CONNECT is refused by name`(_ method: String) throws {
+  func `CONNECT is refused, and the error names it`(_ method: String) throws {
     let error = try #require(throws: MessageError.self) {
       try Request(method: method, url: HTTPURL("http://h/")).validate()
     }
@@ -49,7 +49,7 @@ struct RequestRuleTests {
   }
 
   @Test(arguments: ["GET", "CONNECTED", "RECONNECT", "CONNEC", "OPTIONS", "TRACE"])
-  func `other methods are not CONNECT`(_ method: String) throws {
+  func `methods that only resemble CONNECT are not refused`(_ method: String) throws {
     try Request(method: method, url: HTTPURL("http://h/")).validate()
   }
 

@@ -1,9 +1,9 @@
 import SluiceMessages
 import Testing
 
-/// Trailers of a request before it is sent.
+/// The trailers of a request, and the rules for them before it is sent.
 struct RequestTrailerTests {
-  @Test func `trailers are kept in their order, and a copy of the request has its own`() throws {
+  @Test func `trailers keep their order, and a copy of the request has its own trailers`() throws {
     var request = try request()
     request.trailers.append("X-Sum", "1")
     let copy = request
@@ -23,7 +23,9 @@ struct RequestTrailerTests {
     "Content-Length", "transfer-encoding", "HOST", "Trailer", "TE", "Connection", "content-type", "Content-Encoding",
     "content-range", "Keep-Alive", "Upgrade",
   ])
-  func `a field that frames, routes or describes the message is refused by name`(_ name: String) throws {
+  func `a trailer that frames, routes or describes the message is refused, and the error names it`(
+    _ name: String
+  ) throws {
     let error = try refusal(of: request(trailers: ["x-a": "1", name: "1"]))
     #expect(error.code == .invalidHeader && error.subject == "trailer \"\(name)\"", "\(error)")
     #expect(error.reason.contains("set it as a header"), "\(error)")

@@ -3,7 +3,8 @@ import Testing
 
 @testable import SluiceMessages
 
-/// A URL that is read with the help of another one, compared with the same URL read alone.
+/// A sibling URL is read with the help of another URL of the same origin. The result must be the same as when it is
+/// read alone.
 @Suite struct SiblingURLTests {
   private static let first = [
     "http://h/", "http://127.0.0.1:18080/items/1", "https://user:word@h.example:8443/a?b=c", "http://[::1]:80/a",
@@ -23,7 +24,8 @@ import Testing
     return true
   }
 
-  @Test(arguments: first) func `a URL of the same origin has the same parts as when it is read alone`(_ text: String)
+  @Test(arguments: first)
+  func `a sibling of the same origin has the same parts as when it is read alone`(_ text: String)
     throws
   {
     let first = try HTTPURL(text)
@@ -33,7 +35,8 @@ import Testing
     }
   }
 
-  @Test(arguments: first) func `any other text is not read`(_ text: String) throws {
+  @Test(arguments: first)
+  func `a text of another origin, or with special characters, is not read as a sibling`(_ text: String) throws {
     let first = try HTTPURL(text)
     let start = Array(text.utf8.prefix(first.pathRange.lowerBound))
     let long = "/" + String(repeating: "a", count: HTTPURL.maximumBytes)
@@ -49,7 +52,8 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...10 as ClosedRange<UInt64>) func `random texts are read as alone, or left alone`(_ seed: UInt64)
+  @Test(arguments: 1...10 as ClosedRange<UInt64>)
+  func `a random text is read as a sibling with the same result as alone, or not at all`(_ seed: UInt64)
     throws
   {
     var random = SeededRandom(seed: seed)

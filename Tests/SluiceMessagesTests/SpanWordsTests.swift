@@ -4,12 +4,13 @@ import Testing
 
 /// Functions that process eight bytes at once, compared with the same operation byte by byte.
 struct SpanWordsTests {
-  /// Around the ends of the ranges of letters, in both halves of a byte's values.
+  /// Bytes at the ends of the ranges of letters, and the same bytes with the highest bit set.
   private static let bytes: [UInt8] = [
     0x00, 0x2D, 0x40, 0x41, 0x5A, 0x5B, 0x60, 0x61, 0x7A, 0x7B, 0x7F, 0x80, 0xC1, 0xDA, 0xFF,
   ]
 
-  @Test(arguments: 0...26) func `any byte at any place is converted, found and compared`(_ count: Int) {
+  @Test(arguments: 0...26)
+  func `a byte at any place of a text is converted to lower case, found and compared`(_ count: Int) {
     for place in 0..<max(1, count) {
       for byte in Self.bytes {
         var text = [UInt8](repeating: UInt8(ascii: "q"), count: count)
@@ -25,7 +26,7 @@ struct SpanWordsTests {
     }
   }
 
-  @Test func `bytes of another length are not identical`() {
+  @Test func `texts of different lengths are not identical`() {
     let (short, long): ([UInt8], [UInt8]) = ([1, 2, 3], [1, 2, 3, 4])
     #expect(!Self.areIdentical(short, long) && !Self.areIdentical(long, short))
   }
@@ -34,7 +35,8 @@ struct SpanWordsTests {
     left.span.isIdenticalInContent(to: right.span)
   }
 
-  /// The text in lower case, in memory that ends where the text ends.
+  /// Returns the text in lower case. It is written to memory that ends with the text, so that a sanitizer notices a
+  /// write beyond it.
   private static func lowercased(_ text: [UInt8]) -> [UInt8] {
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: text.count, alignment: 1)
     defer { memory.deallocate() }

@@ -26,7 +26,7 @@ struct TransactionIDTests {
     #expect(seen.count == 1000)
   }
 
-  @Test func `the random bits that remain are used as they are`() {
+  @Test func `all other bits of an id are the given random bits`() {
     let id = TransactionID(randomHigh: 0xFFFF_FFFF_FFFF_0FFF, randomLow: 0x3FFF_FFFF_FFFF_FFFF)
     #expect(id.high == 0xFFFF_FFFF_FFFF_4FFF)
     #expect(id.low == 0xBFFF_FFFF_FFFF_FFFF)

@@ -3,15 +3,15 @@ import SluiceMetrics
 import SluiceTestKit
 import Testing
 
-/// The process has no memory left, so any code that allocates ends it.
+/// The test process has no free memory, so any allocation ends it.
 ///
-/// Not under a sanitizer, whose own allocator ends the process first.
+/// Disabled under a sanitizer, whose own allocator would end the process first.
 @Suite(.disabled(if: Sanitizer.isOn))
 struct AllocationTests {
   @Test func `recording allocates nothing`() async {
     await #expect(processExitsWith: .success) {
       let metrics = PipelineMetrics(requestStages: ["a"], issueStages: ["b"], responseStages: ["c"], tracers: ["t"])
-      // Runs code that allocates only at its first call.
+      // The first call runs code that allocates only once.
       exercise(metrics, rounds: 1)
       ProcessMemory.exhaust()
       exercise(metrics, rounds: 1000)
@@ -19,7 +19,7 @@ struct AllocationTests {
     }
   }
 
-  @Test func `the test notices an allocation`() async {
+  @Test func `an allocation ends the test process, so the other test can notice one`() async {
     await #expect(processExitsWith: .failure) {
       ProcessMemory.exhaust()
       let metrics = PipelineMetrics(requestStages: ["a"], issueStages: ["b"], responseStages: ["c"], tracers: ["t"])

@@ -4,7 +4,7 @@ import Testing
 @testable import SluiceMetrics
 
 struct LatencyBucketsTests {
-  @Test func `every bucket begins where the one before it ends`() {
+  @Test func `every bucket begins where the previous one ends`() {
     for index in 0..<LatencyBuckets.count {
       let lower = LatencyBuckets.lowerBound(of: index)
       #expect(LatencyBuckets.index(of: lower) == index)
@@ -12,7 +12,7 @@ struct LatencyBucketsTests {
     }
   }
 
-  @Test func `the middle of a bucket is at most one part in 32 off any duration in it`() {
+  @Test func `the middle of a bucket differs by at most 1/32 from any duration in the bucket`() {
     var random = SeededRandom(seed: 1)
     for _ in 0..<100_000 {
       let duration = random.next() >> UInt64.random(in: 19..<64, using: &random)

@@ -3,7 +3,7 @@ import SluiceTestKit
 import Testing
 
 struct LatencyHistogramTests {
-  @Test func `an empty histogram answers with zeros`() {
+  @Test func `all values of an empty histogram are zero`() {
     let snapshot = LatencyHistogram().snapshot()
     #expect(snapshot.isEmpty)
     #expect(snapshot == LatencySnapshot())
@@ -11,7 +11,7 @@ struct LatencyHistogramTests {
   }
 
   @Test(arguments: [0, 1, 15, 16, 17, 1_000_000, 1 << 45, UInt64.max])
-  func `one duration is every quantile within the error bound`(_ duration: UInt64) {
+  func `with one recorded duration, every quantile is this duration, within the error bound`(_ duration: UInt64) {
     let snapshot = histogram([duration]).snapshot()
     #expect(snapshot.count == 1)
     #expect(snapshot.sum == duration)
@@ -27,7 +27,7 @@ struct LatencyHistogramTests {
   }
 
   @Test(arguments: 1...8)
-  func `quantiles agree with those of the sorted durations`(_ seed: UInt64) {
+  func `quantiles agree with the quantiles of the sorted durations`(_ seed: UInt64) {
     var random = SeededRandom(seed: seed)
     let durations = (0..<20_000).map { _ in
       UInt64.random(in: 0..<(1 << UInt64.random(in: 1...44, using: &random)), using: &random)
@@ -52,7 +52,7 @@ struct LatencyHistogramTests {
     #expect(merged == histogram(parts.flatMap { $0 }).snapshot())
   }
 
-  @Test func `counts read while another thread records are never ahead and never go back`() async {
+  @Test func `counts that are read while another thread records never decrease and are never too high`() async {
     let histogram = LatencyHistogram()
     let total: UInt64 = 300_000
     await withTaskGroup(of: Void.self) { group in

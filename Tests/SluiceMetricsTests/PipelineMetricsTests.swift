@@ -18,7 +18,7 @@ struct PipelineMetricsTests {
     #expect(snapshot.stage(.issue, "auth") == nil)
   }
 
-  @Test func `faults and timeouts are counted separately, and so are skips`() throws {
+  @Test func `faults, timeouts and skips are counted separately`() throws {
     let metrics = PipelineMetrics(requestStages: ["a"], issueStages: [], responseStages: [], tracers: ["t"])
     metrics.countFault(.request, 0, isSkipped: false)
     metrics.countFault(.request, 0, isSkipped: true)
@@ -56,7 +56,7 @@ struct PipelineMetricsTests {
     #expect(StatusClass(status: status).text == text)
   }
 
-  @Test func `a negative number of bytes counts as none`() {
+  @Test func `a negative number of bytes counts as zero`() {
     let metrics = empty()
     metrics.addBytes(sent: 100, received: -1)
     metrics.addBytes(sent: 20, received: 3)
@@ -64,7 +64,7 @@ struct PipelineMetricsTests {
     #expect(metrics.snapshot().bytesReceived == 3)
   }
 
-  @Test func `snapshots of several loops become one`() throws {
+  @Test func `snapshots of several loops are merged into one`() throws {
     let loops = (0..<3).map { _ in
       PipelineMetrics(requestStages: ["a"], issueStages: [], responseStages: ["a"], tracers: ["t"])
     }
@@ -89,7 +89,7 @@ struct PipelineMetricsTests {
     #expect(try #require(merged.tracer("t")).events == 3)
   }
 
-  @Test func `stages of another pipeline join their phase`() {
+  @Test func `stages of another pipeline are merged into the list of their phase`() {
     let old = PipelineMetrics(requestStages: ["a"], issueStages: ["h"], responseStages: [], tracers: ["t"])
     let new = PipelineMetrics(requestStages: ["b", "a"], issueStages: [], responseStages: ["b"], tracers: ["u"])
     old.recordStage(.request, 0, nanoseconds: 1)

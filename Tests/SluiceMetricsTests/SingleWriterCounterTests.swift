@@ -1,14 +1,14 @@
 import SluiceMetrics
 import Testing
 
-/// Counters have no copies; a class gives them a place that several tasks can reach.
+/// Holds the counters, which cannot be copied, so that several tasks can use them.
 private final class Place: Sendable {
   let own = SingleWriterCounter()
   let shared = SharedCounter()
 }
 
 struct SingleWriterCounterTests {
-  @Test func `a counter counts by one or by an amount and wraps around`() {
+  @Test func `a counter adds one or an amount, and wraps around`() {
     let place = Place()
     place.own.add()
     place.own.add(41)
@@ -17,7 +17,7 @@ struct SingleWriterCounterTests {
     #expect(place.own.value == 41)
   }
 
-  @Test func `a shared counter loses nothing among several threads`() async {
+  @Test func `a shared counter loses no count if several threads add to it`() async {
     let place = Place()
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<4 { group.addTask { for _ in 0..<50_000 { place.shared.add() } } }
@@ -25,7 +25,7 @@ struct SingleWriterCounterTests {
     #expect(place.shared.value == 200_000)
   }
 
-  @Test func `a counter that is read while its owner counts never goes back`() async {
+  @Test func `a counter that is read while its owner adds to it never decreases`() async {
     let place = Place()
     await withTaskGroup(of: Void.self) { group in
       group.addTask { for _ in 0..<500_000 { place.own.add() } }

@@ -4,9 +4,9 @@ import SluiceRecords
 import SluiceTestKit
 import Testing
 
-/// Hops that the transport begins by itself, as libcurl does inside a foreign program.
+/// Hops that the transport begins by itself, as libcurl does in a program under `sluice attach`.
 @Suite struct ContinuationTests {
-  /// Does nothing by itself: the test says what happens to its only transfer. Confined to the stub loop.
+  /// A transport with one transfer, whose events the test reports. Confined to the stub loop.
   private final class MovingTransport: Transport {
     final class Moving: Transfer {
       func cancel() {}
@@ -41,7 +41,7 @@ import Testing
 
     func record(_ event: TraceEvent) { entries.append(LedgerEntry(event)) }
 
-    /// Throws the first breach of a rule.
+    /// Throws the first broken rule.
     func check() throws {
       var checker = LedgerChecker()
       for entry in entries { try checker.check(entry) }
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  /// Notes the hops for which it is called. Confined to the stub loop.
+  /// A stage that records the hops for which it is called. Confined to the stub loop.
   private final class Marker: Interceptor, @unchecked Sendable {
     let capabilities: StageCapabilities = [.issue]
     var hops: [Int] = []
@@ -65,7 +65,7 @@ import Testing
   private let ledger = Ledger()
   private let marker = Marker()
 
-  /// Runs a transaction, whose transfer the body moves on.
+  /// Runs a transaction. The closure `move` reports the events of its transfer.
   private func run(
     _ request: Request, _ move: (any TransferObserver) throws -> Void
   ) throws -> TransactionResult {
@@ -103,7 +103,7 @@ import Testing
     return timings
   }
 
-  @Test func `a redirect that the transport follows ends a hop and begins the next`() throws {
+  @Test func `if the transport follows a redirect, a hop ends and the next hop begins`() throws {
     let request = Request(method: "POST", url: HTTPURL("http://a.example/1"), body: .text("b"))
     let result = try run(request) { observer in
       issue(observer)
@@ -130,7 +130,7 @@ import Testing
     try ledger.check()
   }
 
-  @Test func `a challenge that the program answers is a hop with the same URL`() throws {
+  @Test func `if the program answers a challenge, the next hop has the same URL`() throws {
     let request = Request(url: HTTPURL("http://a.example/1"))
     let result = try run(request) { observer in
       issue(observer)
@@ -146,7 +146,9 @@ import Testing
     try ledger.check()
   }
 
-  @Test func `a request that is sent again without a response is the next attempt's`() throws {
+  @Test func `a request that is sent again without a response ends its hop with not_processed and begins the next`()
+    throws
+  {
     let request = Request(url: HTTPURL("http://a.example/1"))
     let result = try run(request) { observer in
       issue(observer)
@@ -160,7 +162,7 @@ import Testing
     try ledger.check()
   }
 
-  @Test func `many hops and a failure at the end keep the rules`() throws {
+  @Test func `the events of many hops and a failure at the end keep the ledger's rules`() throws {
     let request = Request(url: HTTPURL("http://a.example/0"))
     let result = try run(request) { observer in
       issue(observer)
@@ -177,7 +179,7 @@ import Testing
     try ledger.check()
   }
 
-  @Test func `after a cancellation and before the first hop, nothing continues`() throws {
+  @Test func `a continuation after a cancellation or before the first hop has no effect`() throws {
     let request = Request(url: HTTPURL("http://a.example/1"))
     _ = try run(request) { observer in
       observer.transferDidContinue(after: Response(status: 302), with: request, TransferTimings())

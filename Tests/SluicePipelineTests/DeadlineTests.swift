@@ -3,7 +3,7 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// A transaction keeps the timer of the one before it, which is still armed.
+/// The timer of an ended transaction is still armed, and the next transaction uses it.
 @Suite struct DeadlineTests {
   private static func fixture() -> RetryFixture {
     RetryFixture(RetryPolicy(), attempts: 1, deadline: .seconds(10)) { number, _ in
@@ -11,19 +11,19 @@ import Testing
     }
   }
 
-  @Test func `a deadline counts from the begin of its own transaction`() throws {
+  @Test func `a deadline counts from the beginning of its own transaction`() throws {
     let fixture = Self.fixture()
     #expect(try fixture.begin().result?.error == nil)
     fixture.loop.advance(by: .seconds(5))
     let second = try fixture.begin()
-    // The deadline of the first transaction passes.
+    // During this time, the deadline of the first transaction passes.
     fixture.loop.advance(by: .seconds(9))
     #expect(second.result == nil)
     fixture.loop.advance(by: .seconds(1))
     #expect(second.result?.error?.code == "deadline")
   }
 
-  @Test func `an earlier deadline than that of the transaction before is met too`() throws {
+  @Test func `a deadline that is earlier than the previous transaction's is met too`() throws {
     let fixture = Self.fixture()
     #expect(try fixture.begin().result?.error == nil)
     let second = RetryOutcome()
@@ -35,7 +35,7 @@ import Testing
     #expect(second.result?.error?.code == "deadline")
   }
 
-  @Test func `a deadline that passes after its transaction calls nobody`() throws {
+  @Test func `a deadline that passes after the end of its transaction has no effect`() throws {
     let fixture = Self.fixture()
     let first = try fixture.begin()
     #expect(first.result?.error == nil)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluicePipeline
 
-/// What a program prints about a hop.
+/// The descriptions of a hop's values, which a program can print.
 @Suite struct DescriptionTests {
   private static var timings: TransferTimings {
     var timings = TransferTimings()
@@ -38,12 +38,12 @@ import Testing
     #expect("\(TransferTimings())" == "0.0 ms, 0 bytes sent, 0 received")
   }
 
-  @Test func `a connection says what is known`() {
+  @Test func `the description of a connection has what is known about it`() {
     #expect("\(Self.connection)" == "connection 3 to [::1]:443, HTTP/2, TLSv1.3, reused")
     #expect("\(ConnectionFacts())" == "connection")
   }
 
-  @Test func `a hop is one line without secrets`() {
+  @Test func `the description of a hop is one line without secrets`() {
     #expect(
       "\(Self.metrics(status: 200, connection: Self.connection))"
         == "GET https://example.com/a: 200 in \(Self.timings); \(Self.connection)")
@@ -53,7 +53,7 @@ import Testing
         == "GET https://example.com/a: timeout in \(Self.timings)")
   }
 
-  @Test func `a server is described with its key`() {
+  @Test func `the description of a server's trust contains the hash of its key`() {
     let valid = ServerTrust(host: "a.example", port: 443, certificates: [], keyHash: [1, 2, 3], failure: nil)
     #expect("\(valid)" == "a.example:443, key hash AQID, valid")
     let other = ServerTrust(host: "a.example", port: 443, certificates: [], keyHash: [], failure: "expired")

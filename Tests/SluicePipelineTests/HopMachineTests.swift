@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluicePipeline
 
-/// Redirects and challenges as pure decisions.
+/// The decisions of ``TransactionMachine`` about redirects and challenges, without a loop or a wire.
 @Suite struct HopMachineTests {
   typealias Machine = TransactionMachine
   typealias Crossing = Machine.Crossing
@@ -20,7 +20,8 @@ import Testing
       streamsBody: false, isReplayable: true)
   }
 
-  /// The events from the first hop's head on.
+  /// Passes events to a machine that waits for the head of the first hop. Returns the actions that the machine asks
+  /// for.
   private static func script(
     _ plan: Machine.Plan, wantsBody: Bool = false, _ events: [Machine.Event]
   ) -> [String] {
@@ -50,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `a redirect is told, its stages are asked, its body is thrown away, and the next hop begins`() {
+  @Test func `a redirect is reported, its stages are called, its body is discarded, and the next hop begins`() {
     #expect(
       Self.script(
         Self.plan(),
@@ -61,7 +62,7 @@ import Testing
         ])
   }
 
-  @Test func `if a stage takes the redirect, it is the response, and is reported once`() {
+  @Test func `if a stage stops a redirect, the redirect is the response, and is reported once`() {
     #expect(
       Self.script(Self.plan(), [.crossed(Crossing(stages: 1)), .done, Self.respond, Self.proceed, .ended(nil)])
         == ["emit didReceive", "hop stage 0", "response 0", "receive collect", "validate"])
@@ -71,7 +72,7 @@ import Testing
         == ["emit didReceive", "hop stage 0", "receive collect", "response 0", "validate"])
   }
 
-  @Test func `an unanswered challenge is the response, an answered one begins another hop`() {
+  @Test func `an unanswered challenge is the response, and an answered challenge begins the next hop`() {
     let challenge = Crossing(isChallenge: true, stages: 2)
     #expect(
       Self.script(Self.plan(), [.crossed(challenge), .done, Self.proceed, Self.proceed])
@@ -81,7 +82,7 @@ import Testing
         == ["emit didReceive", "hop stage 0", "hop stage 1", "receive discard", "begin hop", "send"])
   }
 
-  @Test func `an answer ends the transaction if the request body cannot be sent again`() {
+  @Test func `an answer to a challenge fails the transaction if the request body cannot be sent again`() {
     #expect(
       Self.script(
         Self.plan(),
@@ -89,7 +90,7 @@ import Testing
         == ["emit didReceive", "hop stage 0", "complete body_not_replayable", "wait"])
   }
 
-  @Test func `a redirect that cannot be followed ends the transaction after it was told`() {
+  @Test func `a redirect that cannot be followed is reported, and then fails the transaction`() {
     let failure = TransactionError(code: "redirect_loop", message: "")
     #expect(
       Self.script(Self.plan(), [.crossed(Crossing(stages: 1, failure: failure)), .done])
@@ -106,7 +107,7 @@ import Testing
         == ["emit didReceive", "hop stage 0", "wait", "failure 0 connection_lost"])
   }
 
-  @Test func `the attempt's time limit ends a stage that decides, and the end of a hop`() {
+  @Test func `the attempt's time limit applies while a stage decides and while the body is discarded`() {
     #expect(
       Self.script(
         Self.plan(), [.crossed(Crossing(stages: 1)), .done, .attemptTimedOut(Self.timeout), .ended(Self.lost)])
@@ -123,7 +124,7 @@ import Testing
         == ["emit didReceive", "emit willRedirect", "receive discard", "cut", "failure 0 timeout", "complete timeout"])
   }
 
-  @Test func `a redirected hop that gets no response goes to the failure stages, and a retry starts over`() {
+  @Test func `if the hop after a redirect fails, the failure stages run, and a retry starts with a new attempt`() {
     #expect(
       Self.script(
         Self.plan(),
@@ -137,7 +138,7 @@ import Testing
         ])
   }
 
-  @Test func `an abort at any moment completes once`() {
+  @Test func `an abort at any moment completes the transaction once`() {
     let way: [Machine.Event] = [
       .crossed(Crossing(stages: 1)), .done, Self.proceed, .done, .ended(nil), .done,
       .crossed(Crossing(isChallenge: true, stages: 1)), .done, Self.respond, .ended(nil), .done, .head,

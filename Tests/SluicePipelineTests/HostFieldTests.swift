@@ -4,7 +4,7 @@ import SluiceRecords
 import SluiceTestKit
 import Testing
 
-/// Every request is sent with one valid `Host`, even if a stage or the caller set it.
+/// Every request is sent with one valid `Host` field, whether the caller, a stage or the transport has set it.
 struct HostFieldTests {
   @Test(arguments: [["a", "b"], ["a b"], [""]])
   func `a caller's request with an invalid Host is refused before any stage is called`(_ hosts: [String]) throws {
@@ -30,7 +30,7 @@ struct HostFieldTests {
   }
 
   @Test(arguments: [["a", "b"], ["a b"], [""]])
-  func `an invalid Host of a request stage is not sent`(_ hosts: [String]) throws {
+  func `an invalid Host that a request stage sets is not sent`(_ hosts: [String]) throws {
     let stage = StubStage(.request) { exchange in
       for host in hosts { exchange.nativeRequest.headers.append("host", host) }
       return .proceed
@@ -40,7 +40,7 @@ struct HostFieldTests {
     #expect(issued.isEmpty)
   }
 
-  @Test func `a second Host of an issue stage is not sent`() throws {
+  @Test func `a second Host that an issue stage adds is not sent`() throws {
     let (result, issued) = try run(["Host": "a"], issue: IssueStage { $0.append("host", "b") })
     #expect(result.error?.code == "invalid_header" && result.error?.message.contains("more than one") == true)
     #expect(issued.isEmpty)
@@ -52,7 +52,7 @@ struct HostFieldTests {
     #expect(issued.isEmpty)
   }
 
-  @Test func `one valid Host is sent, of the caller or of a stage`() throws {
+  @Test func `one valid Host of the caller or of a stage is sent`() throws {
     let stage = IssueStage { $0["host"] = "b.example:81" }
     #expect(try run(["Host": "a"]).issued.first?.headers[values: "host"] == ["a"])
     #expect(try run(["Host": "a"], issue: stage).issued.first?.headers[values: "host"] == ["b.example:81"])
@@ -95,7 +95,7 @@ private final class IssueStage: Interceptor, @unchecked Sendable {
   }
 }
 
-/// Issues each request with one more `Host`.
+/// A transport that adds another `Host` to each request.
 private final class HostAddingTransport: Transport {
   private let base: StubTransport
 

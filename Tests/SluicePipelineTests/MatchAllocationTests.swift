@@ -4,15 +4,15 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// The process has no memory left, so any code that allocates ends it.
+/// The test process has no free memory, so any allocation ends it.
 ///
-/// Not under a sanitizer, whose own allocator ends the process first.
+/// Disabled under a sanitizer, whose own allocator would end the process first.
 @Suite(.disabled(if: Sanitizer.isOn))
 struct MatchAllocationTests {
   @Test func `comparing an ordinary path allocates nothing`() async {
     await #expect(processExitsWith: .success) {
       let (match, requests) = try matchAndRequests("/v1/items/4711.json")
-      // Runs code that allocates only at its first call.
+      // The first call runs code that allocates only once.
       exercise(match, requests, rounds: 1)
       ProcessMemory.exhaust()
       exercise(match, requests, rounds: 1000)
@@ -20,7 +20,7 @@ struct MatchAllocationTests {
     }
   }
 
-  @Test func `the test notices an allocation`() async {
+  @Test func `an allocation ends the test process, so the other test can notice one`() async {
     await #expect(processExitsWith: .failure) {
       let (match, requests) = try matchAndRequests("/v1/items/%2E%2E/" + String(repeating: "a", count: 4000))
       exercise(match, requests, rounds: 1)

@@ -4,7 +4,7 @@ import SluiceRecords
 import SluiceTestKit
 import Testing
 
-/// Transactions with a journal and a recording, on a loop whose clock the test moves.
+/// Transactions with a journal and a recording. The test moves the clock of the loop.
 struct ObservedTransactionTests {
   private static func request(_ change: (inout Request) -> Void = { _ in }) throws -> Request {
     var request = Request(url: HTTPURL("http://example.com/a"))
@@ -14,7 +14,7 @@ struct ObservedTransactionTests {
     return request
   }
 
-  @Test func `journal and recording do not keep the transaction after its end`() throws {
+  @Test func `journal and recording do not retain the transaction after its end`() throws {
     let fixture = RetryFixture(RetryPolicy(), answer: RetryFixture.answers([200]))
     weak var transaction: Transaction?
     var result: TransactionResult?

@@ -4,9 +4,9 @@ import SluiceRecords
 import SluiceTestKit
 import Testing
 
-/// When a paused body continues, and its time limits, on a loop whose clock the test moves.
+/// When a paused response body continues, and its time limits. The test moves the clock of the loop.
 @Suite struct PieceFlowTests {
-  /// A transaction whose response comes in the pieces `a` and `b`; the stage suspends on the first.
+  /// A transaction whose response has the pieces `a` and `b`. Its stage suspends on the first piece.
   private final class Fixture {
     let loop = StubLoop()
     let environment: LoopEnvironment
@@ -75,7 +75,7 @@ import Testing
     #expect(try #require(fixture.result).error == nil)
   }
 
-  @Test func `a sink that wants no more cancels, and one that fails says why`() throws {
+  @Test func `a sink that stops cancels the transaction, and a sink that fails gives the error`() throws {
     for failure in [nil, TransactionError(code: .sink, message: "the disk is full")] {
       let fixture = Fixture()
       fixture.sink.stopsOn = "A"
@@ -109,7 +109,7 @@ import Testing
     #expect(fixture.stage.cancelledCount == 1)
   }
 
-  @Test func `an attempt whose time passed while a stage held the head still has a limit for its body`() throws {
+  @Test func `an attempt still has a time limit for its body if its time passed while a stage held the head`() throws {
     let fixture = Fixture(
       suspendsHead: true, stalls: true, settings: PipelineSettings(deadline: nil, attemptTimeout: .seconds(1)))
     try fixture.begin()
@@ -135,7 +135,7 @@ import Testing
     #expect(try #require(fixture.result).error == nil)
   }
 
-  @Test func `the time before and after a pause is the server's`() throws {
+  @Test func `the time before and after a pause counts as the server's`() throws {
     let fixture = Fixture(stalls: true, settings: PipelineSettings(deadline: nil, attemptTimeout: .seconds(1)))
     try fixture.begin(withSink: true)
     fixture.loop.advance(by: .milliseconds(999))
@@ -144,7 +144,9 @@ import Testing
     #expect(fixture.result?.error?.code == "timeout")
   }
 
-  @Test func `an attempt whose time passed while a stage held the request still has a limit on the wire`() throws {
+  @Test func `an attempt still has a time limit on the wire if its time passed while a stage held the request`()
+    throws
+  {
     let token = TokenSlot()
     let stage = StubStage([.request]) { exchange in
       token.value = exchange.suspend()
@@ -152,7 +154,7 @@ import Testing
     }
     let fixture = RetryFixture(RetryPolicy(), attempts: 1, deadline: nil, request: stage) { _, _ in .silence }
     let outcome = try fixture.begin()
-    // The default is 30 s.
+    // The attempt's default time limit is 30 s.
     fixture.loop.advance(by: .seconds(40))
     let taken = try #require(token.value)
     fixture.loop.perform { _ = fixture.environment.suspensions.resume(taken, .proceed) }
@@ -167,7 +169,7 @@ private final class TokenSlot {
   var value: SuspensionToken?
 }
 
-/// Suspends on the piece `a`, which it replaces by its output, and on the head if the test wants it. Used on one
+/// A stage that suspends on the piece `a` and replaces it by its output. It can also suspend on the head. Used on one
 /// thread.
 private final class SuspendingStage: Interceptor, @unchecked Sendable {
   let capabilities: StageCapabilities
@@ -196,7 +198,7 @@ private final class SuspendingStage: Interceptor, @unchecked Sendable {
   func suspensionWasCancelled(_ token: SuspensionToken) { cancelledCount += 1 }
 }
 
-/// Pauses on one piece. Used on one thread.
+/// A sink that pauses or stops at given pieces. Used on one thread.
 private final class PausingSink: BodySink, @unchecked Sendable {
   var pausesOn: String?
   var stopsOn: String?

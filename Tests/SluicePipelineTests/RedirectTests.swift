@@ -20,7 +20,9 @@ import Testing
     (303, "GET", "GET", false), (303, "HEAD", "HEAD", false), (307, "POST", "POST", true), (308, "POST", "POST", true),
     (308, "PATCH", "PATCH", true),
   ])
-  func `the method follows the status`(status: Int, method: String, next: String, keepsBody: Bool) throws {
+  func `the method after a redirect depends on the status`(
+    status: Int, method: String, next: String, keepsBody: Bool
+  ) throws {
     let redirect = try #require(try Self.redirect(status, method))
     #expect(redirect.method == next)
     #expect(redirect.keepsBody == keepsBody)
@@ -29,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [200, 201, 300, 304, 305, 306, 309, 400])
-  func `other statuses are not redirects`(status: Int) throws {
+  func `other statuses are not followed as redirects`(status: Int) throws {
     #expect(try Self.redirect(status, "GET") == nil)
   }
 
@@ -48,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: [200, 300, 304, 400])
-  func `a Location with another status is ignored`(status: Int) throws {
+  func `a Location field in a response with another status is ignored`(status: Int) throws {
     #expect(try Self.redirect(status, "GET", "file:///etc/passwd") == nil)
   }
 
@@ -62,7 +64,7 @@ import Testing
       "its host \"bücher.example\" is not ASCII and is not converted here; write it with A-labels (xn--…)"
     ),
   ])
-  func `a Location that cannot be followed is an error with the reason, and without its secrets`(
+  func `the error for a Location that cannot be followed has the reason, but no secrets`(
     location: String, shown: String, reason: String
   ) throws {
     let error = try #require(throws: RedirectRefusal.self) { try Self.redirect(307, "GET", location) }
@@ -72,7 +74,7 @@ import Testing
     #expect("\(error)" == "307 with the Location \"\(shown)\", which is not followed: \(reason)")
   }
 
-  @Test func `a host beyond ASCII is followed as A-labels, and compared as these`() throws {
+  @Test func `a host beyond ASCII is converted to A-labels, and its origin is compared in this form`() throws {
     let hosts = HostEncoder { _ in "xn--bcher-kva.example" }
     let request = Request(url: HTTPURL("http://xn--bcher-kva.example/"))
     let response = Response(status: 302, headers: ["Location": "http://bücher.example/ä"])
@@ -81,7 +83,7 @@ import Testing
     #expect(!redirect.isCrossOrigin)
   }
 
-  @Test func `a refused redirect fails the transaction once, asks no stage, and keeps only the head`() throws {
+  @Test func `a refused redirect fails the transaction once, calls no stage, and keeps only the head`() throws {
     let stage = StubStage([.response, .failure, .redirect]) { _ in .retry(after: .zero) }
     let fixture = RetryFixture(
       RetryPolicy(statuses: StatusSet([300...399]), connectionErrors: .always), response: stage,
@@ -103,7 +105,7 @@ import Testing
   }
 
   @Test(arguments: ["https://a.com/", "http://b.com/", "http://a.com:81/", "http://sub.a.com/"])
-  func `scheme, host and port make the origin`(location: String) throws {
+  func `an origin consists of scheme, host and port`(location: String) throws {
     #expect(try Self.redirect(302, "GET", location)?.isCrossOrigin == true)
     #expect(try Self.redirect(302, "GET", "http://A.com:80/")?.isCrossOrigin == false)
   }
@@ -127,21 +129,21 @@ import Testing
     return request.following(redirect, settings)
   }
 
-  @Test func `within the origin every field is kept`() throws {
+  @Test func `a redirect within the origin keeps every field`() throws {
     let next = try Self.following(307, "/x", RedirectSettings(secret: ["x-secret"]))
     #expect(next.headers == Self.headers())
     #expect(next.body.bytes == Array("b".utf8))
     #expect(next.method == "POST")
   }
 
-  @Test func `across origins secrets and fields of stages are removed`() throws {
+  @Test func `a redirect to another origin removes secrets and fields of stages`() throws {
     let next = try Self.following(307, "http://b.com/", RedirectSettings(secret: ["x-secret"]))
     #expect(
       next.headers.map(\.name) == ["Accept", "Content-Type", "Content-Encoding", "Content-Length", "X-Own"])
     #expect(next.body.bytes == Array("b".utf8))
   }
 
-  @Test func `fields that the configuration keeps by name are sent`() throws {
+  @Test func `fields whose names the configuration allows are kept at another origin`() throws {
     let kept = ["authorization", "x-marked", "x-added", "x-secret", "host"]
     let next = try Self.following(307, "http://b.com/", RedirectSettings(kept: kept, secret: ["x-secret"]))
     let names = next.headers.map(\.name)
@@ -152,7 +154,7 @@ import Testing
       ])
   }
 
-  @Test func `if the body is dropped, its fields are removed too`() throws {
+  @Test func `if a redirect drops the body, the fields about the body are removed too`() throws {
     let next = try Self.following(303, "/x", RedirectSettings())
     #expect(next.method == "GET")
     #expect(next.body.isEmpty)

@@ -3,7 +3,7 @@ import SluicePipeline
 import SluiceRecords
 import SluiceTestKit
 
-/// Transactions without a wire, on a loop whose clock the test moves.
+/// Transactions without a wire, with a policy for retries. The test moves the clock of the loop.
 final class RetryFixture {
   let loop = StubLoop()
   let transport: StubTransport
@@ -11,7 +11,7 @@ final class RetryFixture {
   let pipeline: Pipeline
   let log = RetryLog()
 
-  /// - Parameter answer: the result of the hop with that number, counted from 0.
+  /// - Parameter answer: returns the reply to a hop. It gets the hop's number, counted from 0, and the request.
   init(
     _ policy: RetryPolicy, attempts: Int = 3, deadline: Duration? = .seconds(60),
     request: StubStage? = nil, response: StubStage? = nil,
@@ -28,7 +28,7 @@ final class RetryFixture {
         deadline: deadline, maximumAttempts: attempts, retry: policy))
   }
 
-  /// Begins a transaction and runs everything that needs no time.
+  /// Begins a transaction and runs the loop as far as possible without moving the clock.
   func begin(_ method: String = "GET", body: Body = .empty) throws -> RetryOutcome {
     let outcome = RetryOutcome()
     let request = Request(method: method, url: HTTPURL("http://example.com/a"), body: body)
@@ -38,7 +38,7 @@ final class RetryFixture {
     return outcome
   }
 
-  /// Runs a transaction to its end, independent of its waits.
+  /// Runs a transaction to its end, and moves the clock as far as its waits require.
   func run(_ method: String = "GET", body: Body = .empty) throws -> TransactionResult {
     let outcome = try begin(method, body: body)
     for _ in 0..<100 where outcome.result == nil { loop.advance(by: .seconds(1)) }
@@ -58,7 +58,7 @@ final class RetryOutcome {
   var result: TransactionResult?
 }
 
-/// Collects the events about retries. Used on one thread.
+/// A tracer that collects the events about retries. Used on one thread.
 final class RetryLog: Tracer, @unchecked Sendable {
   struct Entry {
     let delay: Duration
@@ -83,7 +83,7 @@ private final class HopCounter {
   }
 }
 
-/// A stage of closures. Used on one thread.
+/// A stage that consists of one closure. Used on one thread.
 final class StubStage: Interceptor, @unchecked Sendable {
   let capabilities: StageCapabilities
   private let function: (Exchange) -> Verdict

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluicePipeline
 
-/// The parts of the policy, each tested separately.
+/// The parts of a retry policy, each tested separately.
 @Suite struct RetryPolicyTests {
   @Test func `each wait is random up to a bound that doubles, and stops growing at the maximum`() {
     let backoff = Backoff(base: .milliseconds(100), maximum: .seconds(1))
@@ -13,7 +13,7 @@ import Testing
       let waits = (0..<2000).map { _ in backoff.delay(after: attempt, using: &random) }
       let bound = Duration.milliseconds(bound)
       #expect(waits.allSatisfy { $0 >= .zero && $0 <= bound })
-      // Full jitter: both ends are reached, not only the neighborhood of the bound.
+      // With full jitter, waits are spread over the whole range, not only near the bound.
       #expect((waits.min() ?? bound) < bound / 20)
       #expect((waits.max() ?? .zero) > bound * 0.95)
     }
@@ -45,12 +45,12 @@ import Testing
     #expect(RetryAfter.delay(["Retry-After": text], wallClock: .seconds(784_111_777)) == nil)
   }
 
-  @Test func `a date is compared with the wall clock to the fraction of a second`() {
+  @Test func `the delay until a date includes the fraction of a second of the wall clock`() {
     let headers: HeaderFields = ["retry-after": "Sun, 06 Nov 1994 08:49:38 GMT"]
     #expect(RetryAfter.delay(headers, wallClock: .milliseconds(784_111_777_250)) == .milliseconds(750))
   }
 
-  @Test func `only failures of the connection are retried, not those that a stage reports`() {
+  @Test func `only failures of the connection are retried, not failures that a stage reports`() {
     func wanted(_ errors: RetryPolicy.ConnectionErrors) -> [ErrorCode] {
       let policy = RetryPolicy(connectionErrors: errors)
       return [

@@ -5,7 +5,7 @@ import SluiceRecords
 import SluiceTestKit
 import Testing
 
-/// The retry policy in a transaction, on a clock that the test moves.
+/// The retry policy in a transaction. The test moves the clock.
 @Suite struct RetryTests {
   private static let policy = RetryPolicy(
     statuses: StatusSet([429...429, 503...503]), connectionErrors: .always,
@@ -18,7 +18,7 @@ import Testing
     let outcome = try fixture.begin()
     #expect(fixture.transport.issued.count == 1)
     fixture.loop.advance(by: .seconds(1))
-    // The second wait might be over as well.
+    // The second wait can also be over by now.
     #expect(fixture.transport.issued.count >= 2)
     fixture.loop.advance(by: .seconds(2))
     let result = try #require(outcome.result)
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: ["7", "Sun, 06 Nov 1994 08:49:44 GMT", "Sunday, 06-Nov-94 08:49:44 GMT", "Sun Nov  6 08:49:44 1994"])
-  func `the next attempt does not come before the time in Retry-After`(retryAfter: String) throws {
+  func `the next attempt does not begin before the time in Retry-After`(retryAfter: String) throws {
     let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503], headers: ["Retry-After": retryAfter]))
     fixture.loop.wallClockOrigin = .seconds(784_111_776)
     let outcome = try fixture.begin()
@@ -49,7 +49,7 @@ import Testing
     #expect(outcome.result?.attempts == 2)
   }
 
-  @Test func `a wait past the deadline is not begun, and the response is the result`() throws {
+  @Test func `a retry whose wait would pass the deadline is not begun, and the response is the result`() throws {
     let fixture = RetryFixture(
       Self.policy, deadline: .seconds(60), answer: RetryFixture.answers([503], headers: ["Retry-After": "60"]))
     let result = try #require(try fixture.begin().result)
@@ -63,7 +63,7 @@ import Testing
     #expect(fixture.log.entries.isEmpty)
   }
 
-  @Test func `a failure whose wait would pass the deadline is the result`() throws {
+  @Test func `a failure is the result if the wait for its retry would pass the deadline`() throws {
     let policy = RetryPolicy(connectionErrors: .always, backoff: Backoff(base: .seconds(3600), maximum: .seconds(3600)))
     let fixture = RetryFixture(policy, deadline: .milliseconds(1)) { _, _ in .failure(Self.lost) }
     let result = try #require(try fixture.begin().result)
@@ -71,7 +71,7 @@ import Testing
     #expect(result.error?.message.hasPrefix("gone; not repeated: the next attempt would have to wait ") == true)
   }
 
-  @Test func `when the attempts are used up the result is the last response`() throws {
+  @Test func `after the last allowed attempt, the result is the last response`() throws {
     let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503, 503, 503, 503]))
     let result = try fixture.run()
     #expect(result.attempts == 3)
@@ -79,7 +79,7 @@ import Testing
     #expect(result.response?.body.bytes == Array("2".utf8))
   }
 
-  @Test func `when the attempts are used up the result is the last failure`() throws {
+  @Test func `after the last allowed attempt, the result is the last failure`() throws {
     let fixture = RetryFixture(Self.policy) { _, _ in .failure(Self.lost) }
     let result = try fixture.run()
     #expect(result.attempts == 3)
@@ -87,7 +87,7 @@ import Testing
     #expect(fixture.log.entries.map(\.code) == ["connection_lost", "connection_lost"])
   }
 
-  @Test func `a POST is retried only if nothing can have reached the server`() throws {
+  @Test func `a POST is retried only if no part of it can have reached the server`() throws {
     #expect(try RetryFixture(Self.policy, answer: RetryFixture.answers([503])).run("POST").attempts == 1)
     #expect(try RetryFixture(Self.policy) { _, _ in .failure(Self.lost) }.run("POST").attempts == 1)
     #expect(try RetryFixture(Self.policy) { _, _ in .connectFailure(Self.refused) }.run("POST").attempts == 3)
@@ -96,7 +96,7 @@ import Testing
     #expect(try RetryFixture(policy, answer: RetryFixture.answers([503])).run("POST").attempts == 2)
   }
 
-  @Test func `the method that was sent decides, not only the original one`() throws {
+  @Test func `the policy decides by the method that was sent, not only by the caller's`() throws {
     let fixture = RetryFixture(
       Self.policy,
       request: StubStage(.request) {
@@ -106,14 +106,16 @@ import Testing
     #expect(try fixture.run("GET").attempts == 1)
   }
 
-  @Test func `the policy does not retry a body that can be produced only once, and adds no note`() throws {
+  @Test func `the policy does not retry a body that can be produced only once, and the error does not mention it`()
+    throws
+  {
     let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503]))
     let result = try fixture.run("PUT", body: .stream(BodyStream { _ in nil }))
     #expect(result.attempts == 1)
     #expect(result.error?.message == "the server answered 503 to PUT http://example.com/a")
   }
 
-  @Test func `a stage's verdict goes before the policy`() throws {
+  @Test func `a stage's verdict has priority over the policy`() throws {
     let fixture = RetryFixture(
       Self.policy, response: StubStage(.response) { $0.attempt == 0 ? .retry(after: .zero) : .proceed },
       answer: RetryFixture.answers([503], headers: ["Retry-After": "30"]))
@@ -124,7 +126,7 @@ import Testing
     #expect(fixture.log.entries.map(\.code) == [nil])
   }
 
-  @Test func `the policy is asked about the status that the stages left`() throws {
+  @Test func `the policy decides about the status after all changes by stages`() throws {
     let fixture = RetryFixture(
       Self.policy,
       response: StubStage(.response) {
@@ -145,7 +147,9 @@ import Testing
     #expect(fixture.transport.issued.isEmpty)
   }
 
-  @Test func `a stage's retry that would outlast the deadline fails at once and names the stage`() throws {
+  @Test func `a stage's retry beyond the deadline fails the transaction at once, and the error names the stage`()
+    throws
+  {
     let fixture = RetryFixture(
       RetryPolicy(), deadline: .seconds(5), response: StubStage(.response) { _ in .retry(after: .seconds(5)) },
       answer: RetryFixture.answers([503]))
@@ -155,7 +159,7 @@ import Testing
     #expect(result.response?.status == 503)
   }
 
-  @Test func `by default a kept connection that was dead is replaced at once, and nothing else is retried`() throws {
+  @Test func `by default, only a request on a dead kept connection is retried, without a wait`() throws {
     let resent = TransportError(.resent, "again")
     let fixture = RetryFixture(RetryPolicy()) { number, _ in
       number == 0 ? .failure(resent) : .response(Response(status: 200))
@@ -170,7 +174,7 @@ import Testing
     #expect(try RetryFixture(RetryPolicy(), answer: RetryFixture.answers([503])).run().attempts == 1)
   }
 
-  @Test func `dead connections are replaced without a charge to the budget, once for each request`() throws {
+  @Test func `a retry after a dead connection does not use the budget, and happens once for each request`() throws {
     let fixture = RetryFixture(RetryPolicy(budget: 0)) { number, _ in
       number % 2 == 0 ? .failure(TransportError(.resent, "again")) : .response(Response(status: 200))
     }
@@ -182,7 +186,7 @@ import Testing
       let outcome = try dead.begin()
       while outcome.result == nil { dead.loop.advance(by: .zero) }
     }
-    // Each of the twenty twice, and the ten retries with which a loop begins.
+    // Each of the twenty requests twice, and the ten retries that the budget of a new loop allows.
     #expect(dead.transport.issued.count == 50)
   }
 
@@ -227,7 +231,7 @@ import Testing
     #expect(fixture.transport.issued.map { $0.headers[values: "x-attempt"] } == [["0"], ["1"], ["2"]])
   }
 
-  @Test func `a wait can be longer than one attempt, which has ended`() throws {
+  @Test func `a wait can be longer than the time limit of an attempt`() throws {
     let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503], headers: ["Retry-After": "45"]))
     let outcome = try fixture.begin()
     fixture.loop.advance(by: .milliseconds(44_999))
@@ -255,7 +259,7 @@ import Testing
     #expect(fixture.transport.issued.count == 1)
   }
 
-  @Test func `a stage that wants the body does not keep the policy from the status`() throws {
+  @Test func `the policy decides about the status even if a stage wants the body`() throws {
     let fixture = RetryFixture(
       Self.policy, response: StubStage([.response, .wantsResponseBody]) { _ in .proceed },
       answer: RetryFixture.answers([503, 503]))
@@ -264,7 +268,7 @@ import Testing
     #expect(result.response?.body.bytes == Array("2".utf8))
   }
 
-  @Test func `in a storm the budget bounds the retries, and the error says what was refused`() throws {
+  @Test func `if all requests fail, the budget limits the retries, and the error says that it refused one`() throws {
     var policy = Self.policy
     policy.backoff = Backoff(base: .zero, maximum: .zero)
     let fixture = RetryFixture(policy, answer: RetryFixture.answers(Array(repeating: 503, count: 5000)))

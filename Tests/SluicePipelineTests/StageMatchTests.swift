@@ -12,11 +12,13 @@ import Testing
     ("/**/z", "/z", false), ("/a", "/A", false), ("/*a*/b", "/caab/b", true), ("/*/*", "/a", false), ("", "/", false),
     ("/aab", "/aaab", false), ("/*aab", "/aaab", true),
   ])
-  func `a path pattern matches itself, except for its stars`(pattern: String, path: String, expected: Bool) {
+  func `a path pattern matches the same path, and its stars match other texts`(
+    pattern: String, path: String, expected: Bool
+  ) {
     #expect(PathGlob(pattern).matches(path) == expected)
   }
 
-  @Test func `a pattern made to be slow takes at most parts times bytes steps`() {
+  @Test func `a pattern that is made to be slow takes at most as many steps as parts times bytes`() {
     let pattern = String(repeating: "**a", count: 40)
     #expect(!PathGlob(pattern).matches(String(repeating: "a", count: 2000) + "b"))
   }
@@ -34,7 +36,9 @@ import Testing
     ("/%76%31/%2A", "/v1/%2A", true), ("/a%2fb", "/a%2Fb", true), ("/%7Ea", "/~a", true), ("/é/*", "/%C3%A9/x", true),
     ("/a b", "/a%20b", true), ("/%2a", "/x", false),
   ])
-  func `escapes in a pattern are compared by what they encode`(pattern: String, path: String, expected: Bool) {
+  func `escapes in a pattern are compared by the characters that they encode`(
+    pattern: String, path: String, expected: Bool
+  ) {
     #expect(PathGlob(pattern).matches(path) == expected)
   }
 
@@ -71,7 +75,9 @@ import Testing
     ("/v1/a;b", "/v1/a;b"),
     ("/api/projects/*/files", "/api/projects/group%2Fname/files"),
   ])
-  func `no spelling that a server might read as the path gets past a stage`(pattern: String, path: String) throws {
+  func `no spelling that a server might read as a stage's path bypasses the stage`(
+    pattern: String, path: String
+  ) throws {
     #expect(StageMatch(paths: [PathGlob(pattern)]).matches(Request(url: try HTTPURL("http://h\(path)"))))
   }
 
@@ -80,7 +86,7 @@ import Testing
     ("/v1/**", "/v1/..;/admin"),
     ("/v1/**", "/v1//../admin"), ("/admin", "/v1/..%2Fadmin"), ("/admin", "/v1//../admin"),
   ])
-  func `a request whose path leaves its folder for only some servers is refused and not sent`(
+  func `a request whose path only some servers read as outside of its folder is refused and not sent`(
     pattern: String, path: String
   ) throws {
     for place in [StageCapabilities.request, .issue, .response] {
@@ -100,7 +106,7 @@ import Testing
     ("/v1/**", "/v1/a%2Fb"), ("/v1/**", "/v2//a;b"), ("/v1/**", "/v1/../admin"), ("/v1/**", "/v1/..%2Fv1/a"),
     ("/v3", "/v1/..%2Fadmin"), ("/v1/**", "/v1/%2e%2e/%2e%2e/a"),
   ])
-  func `a path that is ambiguous for no stage is sent unchanged`(pattern: String, path: String) throws {
+  func `a path that is not ambiguous for any stage is sent unchanged`(pattern: String, path: String) throws {
     let stage = StageBinding(
       name: "auth", interceptor: StubStage(.request) { _ in .proceed }, match: StageMatch(paths: [PathGlob(pattern)]))
     let (result, issued) = try Self.run(stage, .request, url: "http://h.example\(path)")
@@ -114,7 +120,7 @@ import Testing
     #expect(try Self.run(stage, .request, url: "http://h/v1/..%2Fadmin").result.error == nil)
   }
 
-  /// A transaction through one stage, and its issued requests.
+  /// Runs a transaction through one stage, and returns its result and the issued requests.
   private static func run(
     _ stage: StageBinding, _ place: StageCapabilities, url: String
   ) throws -> (result: TransactionResult, issued: [Request]) {
@@ -130,7 +136,7 @@ import Testing
     return (try #require(result), transport.issued)
   }
 
-  @Test func `all given conditions must hold`() throws {
+  @Test func `a match holds only if all its conditions hold`() throws {
     let match = StageMatch(
       hosts: [try HostPattern("*.example.com")], methods: ["GET", "HEAD"], paths: [PathGlob("/v1/**")])
     func matches(_ method: String, _ url: String) throws -> Bool {
@@ -144,7 +150,7 @@ import Testing
     #expect(try !matches("GET", "https://evil.test/v1/?x=.example.com"))
   }
 
-  @Test func `an empty match holds for every request`() throws {
+  @Test func `a match without conditions matches every request`() throws {
     #expect(StageMatch().matches(Request(method: "X", url: HTTPURL("http://a/"))))
   }
 }

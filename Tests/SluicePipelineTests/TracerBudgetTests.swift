@@ -5,9 +5,9 @@ import SluiceRecords
 import SluiceTestKit
 import Testing
 
-/// Tracers that take time, on a loop whose clock is moved by hand.
+/// Tracers that need time. The clock of the loop moves only when the test or a tracer moves it.
 @Suite struct TracerBudgetTests {
-  /// Takes the given time for each event.
+  /// A tracer that needs the given time for each event.
   private final class Watcher: Tracer, @unchecked Sendable {
     // Confined to the stub loop.
     let loop: StubLoop
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `each event of a tracer is timed, and only its own time`() throws {
+  @Test func `the time of a tracer is counted only during its own events`() throws {
     let (first, second) = (Watcher(loop), Watcher(loop))
     first.times = [.milliseconds(2)]
     second.times = [.milliseconds(5)]
@@ -56,7 +56,7 @@ import Testing
     #expect(metrics.tracer("second")?.overruns == 0)
   }
 
-  @Test func `a tracer's time does not count as that of the next stage`() throws {
+  @Test func `a tracer's time does not count as the time of the next stage`() throws {
     let watcher = Watcher(loop)
     watcher.times = [.milliseconds(7)]
     let stage = Passing()
@@ -66,7 +66,9 @@ import Testing
     #expect(pipeline.metrics.first?.snapshot().stage(.request, "stage")?.time.sum == 0)
   }
 
-  @Test func `a tracer that overruns again and again is switched off once, and another one sees it all`() throws {
+  @Test func `a tracer that overruns repeatedly is switched off once, and another tracer still gets all events`()
+    throws
+  {
     let (slow, other) = (Watcher(loop), Watcher(loop))
     slow.times = Array(repeating: .milliseconds(11), count: 100)
     let binding = binding(slow)
@@ -80,7 +82,7 @@ import Testing
     #expect(pipeline.metrics.first?.snapshot().tracer("watcher")?.overruns == 8)
   }
 
-  @Test func `a tracer that is switched off within a transaction is not told its end`() throws {
+  @Test func `a tracer that is switched off during a transaction does not get its last event`() throws {
     let slow = Watcher(loop)
     slow.times = Array(repeating: .zero, count: 4) + Array(repeating: .milliseconds(11), count: 100)
     let pipeline = Pipeline(tracers: [binding(slow)])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluicePipeline
 
-/// The decisions of a transaction, from literals, without a loop, a stage or a wire.
+/// The decisions of ``TransactionMachine``. The tests use literal events, without a loop, a stage or a wire.
 @Suite struct TransactionMachineTests {
   private static func plan(
     request: Int = 0, response: Int = 0, attempts: Int = 3, streams: Bool = false,
@@ -16,7 +16,7 @@ import Testing
       retriesStatuses: policy, retriesFailures: policy)
   }
 
-  /// Feeds events and writes down what the machine asks for, in a short notation.
+  /// Passes events to a machine, and returns the actions that it asks for, in a short notation.
   private static func script(
     _ plan: TransactionMachine.Plan, wantsBody: Bool = false, _ events: [TransactionMachine.Event]
   ) -> [String] {
@@ -57,7 +57,7 @@ import Testing
   private static let timeout = TransactionError(code: "timeout", message: "")
   private static let failure = StageFailure(code: "no", message: "")
 
-  @Test func `request and response stages both run first to last`() {
+  @Test func `both request stages and response stages run from the first to the last`() {
     #expect(
       Self.script(
         Self.plan(request: 2, response: 2),
@@ -71,7 +71,7 @@ import Testing
         ])
   }
 
-  @Test func `a request that the server did not process is sent again, also in the last attempt`() {
+  @Test func `a request that the server did not process is sent again, even in the last attempt`() {
     #expect(
       Self.script(
         Self.plan(request: 1, attempts: 1),
@@ -87,7 +87,7 @@ import Testing
         ])
   }
 
-  @Test func `a server that refuses more often than the limit is not asked again`() {
+  @Test func `a request that the server refuses more often than the limit is not sent again`() {
     var machine = TransactionMachine(plan: Self.plan(attempts: 1))
     for event in [TransactionMachine.Event.begin, .done, .done] { _ = machine.handle(event) }
     var pauses: [Duration] = []
@@ -108,7 +108,7 @@ import Testing
     #expect(Self.short(machine.handle(.refused(Self.refused))) == "complete not_processed")
   }
 
-  @Test func `response stages wait for the body when one of them wants it`() {
+  @Test func `response stages wait for the body if one of them wants it`() {
     #expect(
       Self.script(
         Self.plan(response: 1), wantsBody: true, [.begin, .done, .done, .head, .ended(nil), .done, Self.proceed, .done])
@@ -119,7 +119,7 @@ import Testing
         ])
   }
 
-  @Test func `a stage that wants the body is called when the body has gone through the stages before it`() {
+  @Test func `a stage that wants the body is called after the body has passed the stages before it`() {
     #expect(
       Self.script(
         Self.plan(request: 2, response: 2, passes: true), wantsBody: true,
@@ -135,7 +135,7 @@ import Testing
         ])
   }
 
-  @Test func `a body that a stage made goes through the stages that see pieces`() {
+  @Test func `a body that a stage made passes the stages that see pieces`() {
     #expect(
       Self.script(
         Self.plan(request: 1, response: 1, passes: true),
@@ -145,14 +145,14 @@ import Testing
         ])
   }
 
-  @Test func `a stage that responds skips the wire, and response stages still run`() {
+  @Test func `if a request stage responds, nothing is sent, and the response stages still run`() {
     #expect(
       Self.script(
         Self.plan(request: 2, response: 1), [.begin, .done, .answered(.respond, stage: "s"), Self.proceed, .done])
         == ["emit willExecute", "request 0", "response 0", "validate", "complete ok"])
   }
 
-  @Test func `without a response the failure stages run in place of the response stages`() {
+  @Test func `without a response, the failure stages run instead of the response stages`() {
     #expect(
       Self.script(Self.plan(response: 2), [.begin, .done, .done, .ended(Self.cut), Self.proceed, Self.proceed])
         == [
@@ -161,7 +161,7 @@ import Testing
         ])
   }
 
-  @Test func `a failure stage that responds hands its response to the stages after it`() {
+  @Test func `the later response stages get the response of a failure stage`() {
     #expect(
       Self.script(
         Self.plan(response: 2),
@@ -172,7 +172,7 @@ import Testing
         ])
   }
 
-  @Test func `a retry waits for the end of the hop, then starts with the request stages`() {
+  @Test func `a retry waits for the end of the hop, and then starts with the request stages`() {
     #expect(
       Self.script(
         Self.plan(request: 1, response: 1),
@@ -193,14 +193,14 @@ import Testing
       ).last == "complete retries_exhausted")
   }
 
-  @Test func `a body that can be produced once is never sent twice`() {
+  @Test func `a body that can be produced only once is never sent twice`() {
     #expect(
       Self.script(
         Self.plan(request: 1, replayable: false), [.begin, .done, .answered(.retry(after: .zero), stage: "s")]
       ).last == "complete body_not_replayable")
   }
 
-  @Test func `the policy is asked about the status after the response stages and before the body`() {
+  @Test func `the policy decides about the status after the response stages and before the body`() {
     #expect(
       Self.script(
         Self.plan(response: 1, policy: true),
@@ -215,7 +215,7 @@ import Testing
         ])
   }
 
-  @Test func `the policy is asked about a failure after the failure stages`() {
+  @Test func `the policy decides about a failure after the failure stages`() {
     #expect(
       Self.script(
         Self.plan(response: 1, policy: true),
@@ -230,7 +230,7 @@ import Testing
         ])
   }
 
-  @Test func `the policy cannot retry the last attempt, a body that can be produced once, or a stage's answer`() {
+  @Test func `the policy cannot retry the last attempt, a body that can be produced only once, or a stage's answer`() {
     let toHead: [TransactionMachine.Event] = [.begin, .done, .done, .head, .done]
     #expect(Self.script(Self.plan(attempts: 1, policy: true), toHead).last == "receive collect")
     #expect(Self.script(Self.plan(replayable: false, policy: true), toHead).last == "receive collect")
@@ -245,7 +245,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `the policy is asked about an incomplete body unless the caller has got a part of it`(streams: Bool) {
+  func `the policy decides about an incomplete body unless the caller has received a part of it`(streams: Bool) {
     let toBody: [TransactionMachine.Event] = [.begin, .done, .done, .head, .done, .retryDenied(nil)]
     let plan = Self.plan(streams: streams, policy: true)
     let outcome = streams ? "complete" : "consider"
@@ -255,7 +255,7 @@ import Testing
         == ["cut", "\(outcome) timeout"])
   }
 
-  @Test func `an attempt that times out is cut, and its end brings the failure stages`() {
+  @Test func `an attempt that times out is cancelled, and after its end the failure stages run`() {
     #expect(
       Self.script(
         Self.plan(response: 1), [.begin, .done, .done, .attemptTimedOut(Self.timeout), .ended(Self.cut), Self.proceed])
@@ -264,13 +264,14 @@ import Testing
         ])
   }
 
-  @Test func `a body that breaks off fails the transaction although the head had come`() {
+  @Test func `a body that breaks off fails the transaction, even though its head has arrived`() {
     #expect(
       Self.script(Self.plan(response: 1), [.begin, .done, .done, .head, .done, Self.proceed, .ended(Self.cut)]).last
         == "complete connection_lost")
   }
 
-  @Test(arguments: 0..<8) func `an abort at any moment completes once, and nothing follows`(moment: Int) {
+  @Test(arguments: 0..<8)
+  func `an abort at any moment completes the transaction once, and no action follows`(moment: Int) {
     let events: [TransactionMachine.Event] = [
       .begin, .done, Self.proceed, .done, .head, .done, Self.proceed, .ended(nil),
     ]

@@ -11,7 +11,7 @@ import Testing
     func interceptIssue(_ exchange: Exchange) -> Verdict { .fail(StageFailure(code: "no", message: "")) }
   }
 
-  @Test func `a hop that a stage failed keeps its timings`() throws {
+  @Test func `if an issue stage fails a hop, the result still has timings`() throws {
     let loop = StubLoop()
     let transport = StubTransport(loop: loop)
     let environment = LoopEnvironment(loop: loop, transport: transport)

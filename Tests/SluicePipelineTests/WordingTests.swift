@@ -4,7 +4,7 @@ import SluiceRecords
 import SluiceTestKit
 import Testing
 
-/// How errors name the request and the source of the answer.
+/// How error messages name the request and the source of the response.
 @Suite struct WordingTests {
   private static let url = "http://user:password@example.com/items?page=2&sig=secret#top"
   private static let shown = "http://REDACTED:REDACTED@example.com/items?page=2&sig=REDACTED"
@@ -48,27 +48,27 @@ import Testing
     #expect(error.message.hasSuffix("/items?page=REDACTED&sig=REDACTED"))
   }
 
-  @Test func `a status that a request stage answered is not reported as the server's`() throws {
+  @Test func `a status from a request stage is not reported as the server's`() throws {
     let error = try #require(try Self.run(.response(Response(status: 200)), request: Self.answer(403)).error)
     #expect(error.message == "it answered 403 to GET \(Self.shown)")
     #expect(error.stage == "first")
     #expect(error.description.hasPrefix("http_status: stage \"first\": it answered 403 to GET "))
   }
 
-  @Test func `a status that a response stage answered is not reported as the server's`() throws {
+  @Test func `a status from a response stage is not reported as the server's`() throws {
     let error = try #require(try Self.run(.response(Response(status: 200)), response: Self.answer(502)).error)
     #expect(error.message == "it answered 502 to GET \(Self.shown)")
     #expect(error.stage == "second")
   }
 
-  @Test func `a status that a stage answered in place of a failure is reported as that stage's`() throws {
+  @Test func `a status with which a stage answers a failure is reported as the stage's`() throws {
     let refused = StubTransport.Reply.connectFailure(TransportError(.connect, "refused", isBeforeSending: true))
     let error = try #require(try Self.run(refused, response: Self.answer(504)).error)
     #expect(error.message == "it answered 504 to GET \(Self.shown)")
     #expect(error.stage == "second")
   }
 
-  @Test func `a status that a stage changed is reported with the one that the server answered`() throws {
+  @Test func `a status that a stage changed is reported together with the server's status`() throws {
     let stage = StubStage(.response) {
       $0.nativeResponse?.status = 500
       return .proceed
@@ -78,7 +78,7 @@ import Testing
     #expect(error.stage == nil)
   }
 
-  @Test func `after a retry, the answer of a stage in the previous attempt is forgotten`() throws {
+  @Test func `after a retry, a stage's answer in the previous attempt does not appear in the error`() throws {
     let stage = StubStage([.request, .response]) { exchange in
       guard exchange.attempt == 0 else { return .proceed }
       guard exchange.hasResponse else {
@@ -108,7 +108,7 @@ import Testing
     #expect(try Self.run(.failure(full)).error?.message == "the disk is full")
   }
 
-  @Test func `an attempt and a transaction that take too long are reported with the whole URL`() throws {
+  @Test func `the error of an attempt or a transaction that takes too long has the whole URL`() throws {
     let attempt = try Self.run(
       .silence, PipelineSettings(deadline: nil, attemptTimeout: .seconds(1), maximumAttempts: 1))
     #expect(attempt.error?.message == "no whole response from \(Self.shown) within 1.0 seconds (transport.timeout)")
@@ -116,7 +116,7 @@ import Testing
     #expect(whole.error?.message == "GET \(Self.shown) was not done within its deadline of 1.0 seconds (deadline)")
   }
 
-  @Test func `errors use the program's names for settings`() throws {
+  @Test func `errors name settings by the names that the program gives`() throws {
     var names = SettingNames()
     names.deadline = "-m"
     names.maximumRedirects = "--max-redirs"
@@ -136,7 +136,7 @@ import Testing
         "the server answered 302 to GET http://example.com/items?page=2&sig=REDACTED, which leads back"))
   }
 
-  @Test func `a very long URL is cut off`() throws {
+  @Test func `a very long URL is cut off in the error`() throws {
     let long = "http://example.com/" + String(repeating: "a", count: 60_000)
     let error = try #require(try Self.run(.response(Response(status: 404)), to: long).error)
     #expect(error.message.utf8.count < 3000)

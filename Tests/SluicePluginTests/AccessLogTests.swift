@@ -4,7 +4,7 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// The built library, through its C tables.
+/// The built library of the plugin access-log, used through its C tables.
 struct AccessLogTests {
   private let directory: TemporaryDirectory
   private var path: String { "\(directory.path)/access.log" }
@@ -24,7 +24,7 @@ struct AccessLogTests {
     }
   }
 
-  @Test func `a transaction that ends is one line with its facts`() throws {
+  @Test func `each ended transaction is logged as one line with its facts`() throws {
     let log = try instance(["requestHeaders": ["Accept"], "responseHeaders": ["content-type"]])
     let exchange = StubExchange()
     exchange.status = 200
@@ -51,7 +51,7 @@ struct AccessLogTests {
     #expect(line["time"]?.string?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)
   }
 
-  @Test func `a failure has its reason, timings and bytes`() throws {
+  @Test func `the line of a failed transaction has its reason, timings and bytes`() throws {
     let log = try instance()
     let exchange = StubExchange()
     log.record(exchange, isQueued: true) { event in
@@ -93,7 +93,7 @@ struct AccessLogTests {
     #expect(text.contains(#""set-cookie":"REDACTED""#))
   }
 
-  @Test func `the file belongs to its owner, and a rotated file is opened again`() throws {
+  @Test func `only its owner can read the file, and a rotated file is opened again`() throws {
     let log = try instance()
     var facts = stat()
     #expect(stat(path, &facts) == 0)
@@ -105,7 +105,7 @@ struct AccessLogTests {
     #expect(try FileTree.read(path + ".1").isEmpty)
   }
 
-  @Test func `ten thousand transactions are ten thousand lines, or are counted as dropped`() throws {
+  @Test func `ten thousand transactions are logged, or counted as dropped`() throws {
     let log = try instance(["queueLines": 64])
     let exchange = StubExchange()
     for _ in 0..<10_000 { log.record(exchange) { _ in } }
@@ -114,7 +114,9 @@ struct AccessLogTests {
     #expect(counts.reduce(0, +) == 10_000)
   }
 
-  @Test func `lines that could not be written are logged once, and counted when the next one can be`() async throws {
+  @Test func `lines that cannot be written are reported once to the host, and counted in the next written line`()
+    async throws
+  {
     #expect(symlink("/dev/full", path) == 0)
     let log = try instance()
     for _ in 0..<5 { log.record(StubExchange()) { _ in } }
@@ -128,7 +130,7 @@ struct AccessLogTests {
     #expect(log.host.log.value.count == 1)
   }
 
-  @Test func `lines that could not be written until the end are counted in the log of the host`() throws {
+  @Test func `lines that cannot be written until the end are counted in the log of the host`() throws {
     #expect(symlink("/dev/full", path) == 0)
     let log = try instance()
     for _ in 0..<5 { log.record(StubExchange()) { _ in } }
@@ -137,7 +139,7 @@ struct AccessLogTests {
     #expect(log.host.log.value.last?.contains(" 5 lines are missing: they could not be written") == true)
   }
 
-  @Test func `a line that was cut off is counted, and the next begins on a new line`() async throws {
+  @Test func `a line that was cut off is counted as dropped, and the next one begins on a new line`() async throws {
     await #expect(processExitsWith: .success) {
       let test = try AccessLogTests()
       let log = try test.instance()
@@ -170,7 +172,9 @@ struct AccessLogTests {
     (#"{"attributes": ["a.b", "a b"]}"#, #"config key "attributes": "a b" is not the name of an attribute"#),
     (#"{"output": "/nowhere/at/all/access.log"}"#, "cannot open /nowhere/at/all/access.log: No such file"),
   ])
-  func `a wrong configuration is refused with its key or path`(configuration: String, message: String) throws {
+  func `a wrong configuration is refused, and the error names the key or path`(
+    configuration: String, message: String
+  ) throws {
     let entry = try entryPoint(of: "access-log")
     let value = try JSONValue(parsing: configuration)
     let refusal = #expect(throws: StubRefusal.self) { try StubInstance(entry, value) }

@@ -26,7 +26,8 @@ struct BackgroundThreadTests {
     for signal in signals { #expect(sigismember(&before, signal) == sigismember(&after, signal)) }
   }
 
-  /// Faults that are blocked on such a thread: the kernel would end the process without calling a handler.
+  /// Returns the fault signals that are blocked on a background thread. If one is blocked, the kernel ends the process
+  /// without calling a handler.
   private static func blockedFaults() throws -> [Int32] {
     let found = Watched<[Int32]>([])
     try BackgroundThread {

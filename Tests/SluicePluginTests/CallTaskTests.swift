@@ -5,14 +5,15 @@ import Testing
 
 @testable import SluicePlugin
 
-/// The task that runs the methods of one call after another: what a call leaves behind does not reach the next one.
+/// The task that runs the methods of several calls, one after another. Nothing that a call leaves behind may affect the
+/// next call.
 struct CallTaskTests {
   private static let goesOn = sluice_verdict(SLUICE_VERDICT_CONTINUE)
 
-  /// What identifies the current task.
+  /// Returns a number that identifies the current task.
   private static func currentTask() -> Int { withUnsafeCurrentTask { $0.hashValue } }
 
-  @Test func `calls that don't wait run in one task`() throws {
+  @Test func `calls that do not wait run in one task`() throws {
     let seen = Locked<[Int]>([])
     let instance = try Scripted.instance { _, _ in
       let task = Self.currentTask()
@@ -23,7 +24,7 @@ struct CallTaskTests {
     #expect(seen.withLock { $0.count } == 3)
   }
 
-  @Test func `a request that the plugin has kept stays dead during the next call`() throws {
+  @Test func `a request that the plugin has kept from an ended call is dead, even during the next call`() throws {
     let kept = Locked<StageRequest?>(nil)
     let instance = try Scripted.instance { request, _ in
       if let old = kept.withLock({ $0 }) {
@@ -44,7 +45,7 @@ struct CallTaskTests {
     #expect(instance.host.log.value.count == 1)
   }
 
-  @Test func `a context that the plugin has kept has the facts of its own call`() throws {
+  @Test func `a context that the plugin has kept still has the facts of its own call`() throws {
     let kept = Locked<[RequestContext]>([])
     let keepsThem = Locked(true)
     let instance = try Scripted.instance { _, context in
@@ -58,8 +59,8 @@ struct CallTaskTests {
       exchange.context.parent_baggage = exchange.lend(Array(repeating: UInt8(ascii: "b"), count: baggage))
       #expect(instance.request(exchange) == Self.goesOn)
     }
-    // The texts are longer and shorter than those of the previous call, also beyond the memory that is kept for the
-    // next.
+    // The texts are longer or shorter than in the previous call. Some do not fit into the memory that is reused for the
+    // next call.
     let calls = [("a", 0), ("bb", 300), ("ccc", 10_000), ("dddd", 5), ("", 5)]
     for (id, baggage) in calls { call(id, baggage: baggage) }
     keepsThem.withLock { $0 = false }
@@ -71,7 +72,7 @@ struct CallTaskTests {
     #expect(contexts.allSatisfy { $0 == $0 } && Set(contexts).count == contexts.count)
   }
 
-  @Test func `a refused write of one call does not fail the next one`() throws {
+  @Test func `a refused write of one call does not fail the next call`() throws {
     let isFirst = Locked(true)
     let instance = try Scripted.instance { request, _ in
       let value = isFirst.withLock { isFirst in
@@ -86,7 +87,7 @@ struct CallTaskTests {
     #expect(second.header(0, "x-a") == "a")
   }
 
-  @Test func `an answer of one call is not the verdict of the next one`() throws {
+  @Test func `an answer of one call is not the verdict of the next call`() throws {
     let isFirst = Locked(true)
     let instance = try Scripted.instance { request, _ in
       let answers = isFirst.withLock { isFirst in
@@ -110,7 +111,7 @@ struct CallTaskTests {
     #expect(seen.withLock { $0 } == [false, false])
   }
 
-  @Test func `a call that the host has given up does not cancel the next one`() async throws {
+  @Test func `a call that the host has cancelled does not cancel the next call`() async throws {
     let ended = Watched(0)
     let instance = try Scripted.instance { request, _ in
       guard request.headers["x-wait"] != nil else { return try Task.checkCancellation() }
@@ -126,7 +127,7 @@ struct CallTaskTests {
     for _ in 0..<2 { #expect(instance.request(StubExchange()) == Self.goesOn) }
   }
 
-  @Test func `calls that wait at the same time have a task each, which later calls use again`() async throws {
+  @Test func `calls that wait at the same time have separate tasks, which later calls reuse`() async throws {
     let gate = Signal()
     let seen = Locked<Set<Int>>([])
     let instance = try Scripted.instance { request, _ in
@@ -147,8 +148,9 @@ struct CallTaskTests {
     #expect(seen.withLock { $0.count } == 5)
   }
 
-  /// Around the largest number of pieces that a call runs at once.
-  @Test(arguments: 28...38) func `a method that yields often ends, suspended or not`(_ pieces: Int) async throws {
+  /// The numbers of yields are around the largest number of steps that a call runs without being suspended.
+  @Test(arguments: 28...38)
+  func `a method that yields often ends, whether it is suspended or not`(_ pieces: Int) async throws {
     let instance = try Scripted.instance(named: "yields \(pieces) times") { _, _ in
       for _ in 0..<pieces { await Task.yield() }
     }
@@ -162,7 +164,7 @@ struct CallTaskTests {
     }
   }
 
-  @Test func `a call that must not wait leaves nothing behind`() async throws {
+  @Test func `a call that must not be suspended leaves nothing behind`() async throws {
     let kept = Locked<StageRequest?>(nil)
     let ended = Signal()
     let instance = try Scripted.instance { request, _ in
@@ -180,8 +182,9 @@ struct CallTaskTests {
     #expect(call == nil)
   }
 
-  /// A plugin is asked for the transform of a body in a call that is not run yet, which cannot be suspended.
-  @Test func `a call that is not run has no token, also if the task has run another one`() throws {
+  /// A plugin is asked for the transform of a body in a call whose method does not run yet. Such a call cannot be
+  /// suspended.
+  @Test func `a call that does not run yet has no token, even if its task has already run another call`() throws {
     let instance = try Scripted.instance { _, _ in }
     #expect(instance.request(StubExchange()) == Self.goesOn)
     let hasToken = instance.onLoop(StubExchange()) { instance, exchange in
@@ -196,7 +199,7 @@ struct CallTaskTests {
     #expect(!hasToken)
   }
 
-  @Test func `the tasks of an instance end with it`() async throws {
+  @Test func `the tasks of an instance end with the instance`() async throws {
     weak var call: ExchangeCall?
     let kept = Locked<StageRequest?>(nil)
     let instance = try Scripted.instance { request, _ in kept.withLock { $0 = request } }

@@ -3,7 +3,7 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// The built library, through its C tables.
+/// The built library of the plugin error-enrichment, used through its C tables.
 struct ErrorEnrichmentTests {
   private func enriched(
     _ body: JSONValue, status: UInt32 = 503, type: String = "application/problem+json",
@@ -25,7 +25,7 @@ struct ErrorEnrichmentTests {
     exchange.sides[1].document?["body"]?["json"]
   }
 
-  @Test func `an error gets the header, and its JSON object the facts`() throws {
+  @Test func `an error response gets the header, and its JSON object gets the facts`() throws {
     let exchange = try enriched(["title": "Out of stock"])
     let id = "00000000-0000-0000-0000-000000000000"
     #expect(exchange.header(1, "x-sluice-transaction") == id)
@@ -38,7 +38,7 @@ struct ErrorEnrichmentTests {
         ])
   }
 
-  @Test func `a success is not changed`() throws {
+  @Test func `a response with a success status is not changed`() throws {
     let exchange = try enriched(["title": "fine"], status: 200)
     #expect(exchange.header(1, "x-sluice-transaction") == nil)
     #expect(body(exchange) == ["title": "fine"])
@@ -50,21 +50,21 @@ struct ErrorEnrichmentTests {
     #expect(body(try enriched(["a": 1], type: "text/plain")) == ["a": 1])
   }
 
-  @Test func `statuses, header and key are configured, and null disables them`() throws {
+  @Test func `statuses, header and key can be configured, and null disables each of them`() throws {
     let quiet = try enriched(["a": 1], configuration: ["statuses": ["503"], "header": .null, "key": "trace"])
     #expect(quiet.header(1, "x-sluice-transaction") == nil)
     #expect(body(quiet)?["trace"]?["requestId"] == "r-1")
     #expect(body(try enriched(["a": 1], configuration: ["statuses": ["4xx"]])) == ["a": 1])
   }
 
-  @Test func `an invalid status is refused with its place`() throws {
+  @Test func `an invalid status is refused, and the error names its place`() throws {
     let entry = try entryPoint(of: "error-enrichment")
     let refusal = #expect(throws: StubRefusal.self) { try StubInstance(entry, ["statuses": ["5xx", "6x"]]) }
     #expect(
       refusal?.message == #"config key "statuses[1]": expected a status or a class such as "4xx", found "6x""#)
   }
 
-  @Test func `a failure stays, and the log names its transaction without secrets`() throws {
+  @Test func `a failure is not changed, and the log line about it contains no password`() throws {
     let instance = try StubInstance(try entryPoint(of: "error-enrichment"))
     let exchange = StubExchange()
     exchange.url = "https://me:secret@example.com/a"

@@ -39,7 +39,7 @@ struct HopTests {
         data: UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self), size: text.utf8CodeUnitCount))
   }
 
-  @Test func `a stage follows a redirect, takes it, or fails`() throws {
+  @Test func `a stage can follow a redirect, make it the response, or fail`() throws {
     let instance = try Scripted.instance(
       Scripted.Script(redirect: { redirect, _ in
         #expect(redirect.status == 302)
@@ -60,7 +60,7 @@ struct HopTests {
     #expect(Self.redirect(retrying, StubExchange()) == sluice_verdict(SLUICE_VERDICT_FAIL))
   }
 
-  @Test func `a stage answers a challenge in the header of its status, or leaves it`() throws {
+  @Test func `a stage can answer a challenge, in the header for its status, or leave it unanswered`() throws {
     let instance = try Scripted.instance(
       Scripted.Script(challenge: { offer, _ in
         #expect(offer.challenge.scheme == "Bearer")
@@ -78,7 +78,7 @@ struct HopTests {
     #expect(Self.challenge(leaving, StubExchange()) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
   }
 
-  @Test func `a stage leaves the scheme of credentials to the host, or cancels`() throws {
+  @Test func `a stage can give credentials and leave the scheme to the host, or cancel`() throws {
     let instance = try Scripted.instance(
       Scripted.Script(challenge: { _, _ in .credentials(user: "u", password: "p") }))
     let exchange = StubExchange()
@@ -92,7 +92,7 @@ struct HopTests {
     #expect(cancelled.failure?.code == "cancelled")
   }
 
-  @Test func `a stage that waits suspends the redirect`() async throws {
+  @Test func `a stage that waits suspends the redirect until it decides`() async throws {
     let gate = Signal()
     let instance = try Scripted.instance(
       Scripted.Script(redirect: { _, _ in

@@ -5,7 +5,7 @@ import SluiceTestKit
 import Testing
 
 struct InterceptorTests {
-  @Test func `a method that does not wait answers at once, without token and post`() throws {
+  @Test func `a method that does not wait answers at once, without a token and without post`() throws {
     let instance = try Scripted.instance { request, _ in
       request.headers["x-team"] = "red"
       request.method = "PUT"
@@ -22,7 +22,7 @@ struct InterceptorTests {
     #expect(instance.host.postCount.value == 0)
   }
 
-  @Test func `headers are read, added, removed, walked and marked`() throws {
+  @Test func `a stage can read, add, remove, list and mark headers`() throws {
     let instance = try Scripted.instance { request, _ in
       #expect(request.headers.values("ACCEPT") == ["a", "b"])
       try request.headers.add("c", for: "accept")
@@ -40,7 +40,7 @@ struct InterceptorTests {
     #expect(exchange.sensitive == ["authorization"])
   }
 
-  @Test func `the document is changed in place`() throws {
+  @Test func `a stage changes the document in place`() throws {
     let instance = try Scripted.instance { request, _ in
       request.document(for: .writing, body: true)?["body"]?["json"]?["added"] = true
     }
@@ -50,14 +50,14 @@ struct InterceptorTests {
     #expect(exchange.sides[0].document == ["body": ["json": ["name": "a", "added": true]]])
   }
 
-  @Test func `an error asks for a retry, with its delay`() throws {
+  @Test func `a RetryRequestError asks for a retry with its delay`() throws {
     let instance = try Scripted.instance { _, _ in throw RetryRequestError(after: .milliseconds(1500)) }
     let exchange = StubExchange()
     #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_RETRY))
     #expect(exchange.retryDelay == 1_500_000_000)
   }
 
-  @Test func `a failure keeps its code, any other error is stage_failed`() throws {
+  @Test func `a StageFailure keeps its code, and any other error becomes stage_failed`() throws {
     struct Odd: Error, CustomStringConvertible { var description: String { "the key file is empty" } }
     let coded = try Scripted.instance(named: "coded") { _, _ in throw StageFailure(code: "no_token", message: "none") }
     let odd = try Scripted.instance(named: "odd") { _, _ in throw Odd() }
@@ -69,7 +69,7 @@ struct InterceptorTests {
     #expect(second.failure?.message == "the key file is empty")
   }
 
-  @Test func `a stage answers itself`() throws {
+  @Test func `a stage can answer a request itself`() throws {
     let instance = try Scripted.instance { request, _ in
       let response = request.respond(status: 403)
       response.headers["content-type"] = "text/plain"
@@ -89,7 +89,7 @@ struct InterceptorTests {
     #expect(exchange.failure?.message == "header \"x-bad\": the host refused a malformed value")
   }
 
-  @Test func `a refusal that is caught fails nothing`() throws {
+  @Test func `a refused header does not fail the call if the plugin catches the error`() throws {
     let instance = try Scripted.instance { request, _ in
       #expect(throws: StageFailure.self) { try request.headers.set("x-bad", to: "a\nb") }
     }
@@ -123,7 +123,7 @@ struct InterceptorTests {
     #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
   }
 
-  @Test func `a response is changed, and its request read`() throws {
+  @Test func `a response stage can change the response and read the request`() throws {
     let instance = try Scripted.instance(
       Scripted.Script(response: { response, context in
         #expect(response.status == 500)
@@ -141,7 +141,7 @@ struct InterceptorTests {
     #expect(exchange.header(1, "x-seen") == "yes")
   }
 
-  @Test func `an issue stage sets headers, and cannot retry`() throws {
+  @Test func `an issue stage can set headers, but cannot retry`() throws {
     let instance = try Scripted.instance(
       Scripted.Script(issue: { request, context in
         if context.hop == 1 { throw RetryRequestError() }
@@ -154,7 +154,7 @@ struct InterceptorTests {
     #expect(instance.issue(second) == sluice_verdict(SLUICE_VERDICT_FAIL))
   }
 
-  @Test func `a failure can be answered`() throws {
+  @Test func `a failure stage can answer with a response`() throws {
     let instance = try Scripted.instance(
       Scripted.Script(failure: { failure, request, _ in
         #expect(failure.code == "connect")
@@ -173,7 +173,7 @@ struct InterceptorTests {
     #expect(exchange.header(1, "warning") == "stale")
   }
 
-  @Test func `mayCall asks the host by the numbers of the ABI, and has no effect`() throws {
+  @Test func `mayCall asks the host with the numbers of the ABI, and has no side effect`() throws {
     let numbers = [
       SLUICE_CALL_WRITE_REQUEST_HEADERS, SLUICE_CALL_WRITE_REQUEST_LINE, SLUICE_CALL_WRITE_REQUEST_BODY,
       SLUICE_CALL_WRITE_RESPONSE, SLUICE_CALL_WRITE_RESPONSE_BODY, SLUICE_CALL_READ_DOCUMENT, SLUICE_CALL_WRITE_PIECE,
@@ -188,7 +188,7 @@ struct InterceptorTests {
         },
         response: { response, _ in
           #expect(response.mayCall(.retry) && response.request.mayCall(.retry))
-          // A token was taken before, so the call can only continue to wait.
+          // The call has already taken a token, so it may only suspend.
           #expect(response.mayCall(.suspend) && !response.mayCall(.writeResponse))
         }))
     let exchange = StubExchange()
@@ -201,7 +201,7 @@ struct InterceptorTests {
     #expect(exchange.retryDelay == nil && exchange.failure == nil && exchange.violations == 0)
   }
 
-  @Test func `after the call nothing is allowed, and the host is not asked`() throws {
+  @Test func `after the end of the call, mayCall returns false without asking the host`() throws {
     let kept = Watched<StageRequest?>(nil)
     let instance = try Scripted.instance { request, _ in kept.update { $0 = request } }
     let exchange = StubExchange()

@@ -5,7 +5,7 @@ import Testing
 @testable import SluicePlugin
 
 struct LifecycleTests {
-  @Test func `the table has the values of the type`() throws {
+  @Test func `the C table has the values of the Swift type`() throws {
     let table = try StubInstance.call { scriptedEntry(nil, 1, $0)?.pointee }
     #expect(String(cString: table.id) == "org.example.scripted")
     #expect(String(cString: table.version) == "1.2.3")
@@ -15,16 +15,16 @@ struct LifecycleTests {
     #expect(table.extension("sluice.interceptor/2") == nil)
   }
 
-  @Test func `the entry point gives the same table each time`() {
+  @Test func `the entry point returns the same table each time`() {
     #expect(scriptedEntry(nil, 1, nil) == scriptedEntry(nil, 7, nil))
   }
 
-  @Test func `a host that speaks no ABI of the plugin is refused with both numbers`() {
+  @Test func `a host that speaks no ABI of the plugin is refused, and the error has both numbers`() {
     let refusal = #expect(throws: StubRefusal.self) { try StubInstance.call { scriptedEntry(nil, 0, $0) } }
     #expect(refusal?.message == "built for ABI 1, this host speaks 0; use a newer host")
   }
 
-  /// The answer of `create` to a host whose tables have these lengths.
+  /// Calls `create` with a host whose tables have these lengths. Throws the error of `create`.
   private func create(host hostSize: UInt32, exchange exchangeSize: UInt32) throws {
     let host = StubHost()
     host.table.pointee.size = hostSize
@@ -39,7 +39,7 @@ struct LifecycleTests {
   }
 
   @Test(arguments: [0, 8, 4096] as [UInt32])
-  func `a host whose tables are as long as in revision 1, or longer, is taken`(_ extra: UInt32) throws {
+  func `a host whose tables are as long as in revision 1, or longer, is accepted`(_ extra: UInt32) throws {
     _ = try Scripted.instance(named: "growth") { _, _ in }
     try create(host: SLUICE_HOST_SIZE_1 + extra, exchange: SLUICE_EXCHANGE_API_SIZE_1 + extra)
   }
@@ -56,7 +56,7 @@ struct LifecycleTests {
   func `a further table of the host that is shorter than in revision 1 counts as absent`(_ further: FurtherTable) {
     let host = StubHost()
     #expect(!further.isFound(host.table))
-    // The table is as long as a later host's.
+    // This is as long as a table of a later host could be.
     let table = UnsafeMutableRawPointer.allocate(byteCount: 4096, alignment: 8)
     defer { table.deallocate() }
     host.tables[further.id] = UnsafeRawPointer(table)
@@ -84,17 +84,17 @@ struct LifecycleTests {
     (#"[]"#, "config: expected an object, found an array"),
     (#"{}"#, #"there is no script "default""#),
   ])
-  func `a wrong configuration is refused with its key`(configuration: String, message: String) throws {
+  func `a wrong configuration is refused, and the error names the key`(configuration: String, message: String) throws {
     let value = try JSONValue(parsing: configuration)
     let refusal = #expect(throws: StubRefusal.self) { try StubInstance(scriptedEntry, value) }
     #expect(refusal?.message == message)
   }
 }
 
-/// A table that the SDK asks a host for.
+/// A further table that the SDK requests from a host.
 struct FurtherTable: Sendable, CustomTestStringConvertible {
   let id: String
-  /// Its size in revision 1.
+  /// The table's size in revision 1.
   let least: UInt32
   private let find: @Sendable (UnsafePointer<sluice_host>) -> Bool
 
@@ -104,7 +104,7 @@ struct FurtherTable: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { id }
 
-  /// Whether the SDK takes the host's table.
+  /// Returns whether the SDK accepts the host's table.
   func isFound(_ host: UnsafeMutablePointer<sluice_host>) -> Bool { find(UnsafePointer(host)) }
 
   static let all = [

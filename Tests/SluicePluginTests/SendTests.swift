@@ -5,11 +5,11 @@ import Testing
 
 @testable import SluicePlugin
 
-/// `PluginHost.send` and `PluginHost.task` over the C table alone. `SluiceTests` has them over real sockets.
+/// `PluginHost.send` and `PluginHost.task` over a stub of the C table. `SluiceTests` tests them over real sockets.
 struct SendTests {
   private static let call = CallRequest(url: "http://users.example.com/")
 
-  @Test func `a host without call-outs gives an error without a wait`() async throws {
+  @Test func `on a host without call-outs, send throws at once`() async throws {
     let host = StubHost()
     let failure = await #expect(throws: StageFailure.self) { try await PluginHost(host.table).send(Self.call) }
     #expect(failure?.code == "unsupported")
@@ -20,7 +20,9 @@ struct SendTests {
     (SLUICE_STATUS_REFUSED, "refused"),
     (SLUICE_STATUS_INVALID, "invalid_request"), (99, "refused"),
   ])
-  func `a start that is refused is an error with a code of its own`(_ status: Int, _ code: String) async throws {
+  func `if the host refuses the start of a call-out, send throws an error with its own code`(
+    _ status: Int, _ code: String
+  ) async throws {
     let host = StubHost()
     let calls = StubCallOuts(host, status: status)
     let failure = await #expect(throws: StageFailure.self) { try await PluginHost(host.table).send(Self.call) }
@@ -28,7 +30,7 @@ struct SendTests {
     #expect(calls.started.value.isEmpty)
   }
 
-  @Test func `the request goes as a document: names in lower case, repeated ones as an array, any bytes`() async throws
+  @Test func `the request is a document with lower-case names, arrays for repeated names, and any bytes`() async throws
   {
     let host = StubHost()
     let calls = StubCallOuts(host) { $0.answer(["status": 204]) }
@@ -50,7 +52,7 @@ struct SendTests {
     #expect(start.options.parent.nonce == 0)
   }
 
-  @Test func `the response is complete, in every form of its parts`() async throws {
+  @Test func `the response has all its parts, in every form that a document can have`() async throws {
     let host = StubHost()
     let calls = StubCallOuts(host) {
       $0.answer([
@@ -68,14 +70,14 @@ struct SendTests {
     #expect(calls.started.value.count == 1)
   }
 
-  @Test func `a completion with an error is thrown with its code`() async throws {
+  @Test func `if a call-out completes with an error, send throws an error with its code`() async throws {
     let host = StubHost()
     _ = StubCallOuts(host) { $0.fail("dns") }
     let failure = await #expect(throws: StageFailure.self) { try await PluginHost(host.table).send(Self.call) }
     #expect(failure?.code == "dns")
   }
 
-  @Test func `a task that is cancelled cancels the call, and throws when it completes`() async throws {
+  @Test func `a cancelled task cancels its call-out, and throws when the call-out completes`() async throws {
     let host = StubHost()
     let calls = StubCallOuts(host)
     let pluginHost = PluginHost(host.table)
@@ -88,7 +90,7 @@ struct SendTests {
     #expect(calls.cancelled.value == [1])
   }
 
-  @Test func `a response that comes in spite of the cancellation is returned`() async throws {
+  @Test func `a response that arrives in spite of the cancellation is returned`() async throws {
     let host = StubHost()
     let calls = StubCallOuts(host)
     let pluginHost = PluginHost(host.table)
@@ -99,7 +101,7 @@ struct SendTests {
     #expect(try await task.value.status == 200)
   }
 
-  @Test func `a task that was already cancelled makes no call`() async throws {
+  @Test func `a task that is already cancelled starts no call-out`() async throws {
     let host = StubHost()
     let calls = StubCallOuts(host)
     let pluginHost = PluginHost(host.table)
@@ -114,7 +116,7 @@ struct SendTests {
     #expect(calls.started.value.isEmpty)
   }
 
-  @Test func `on behalf of a request the call has its token as the parent, also before the call is suspended`()
+  @Test func `a call-out on behalf of a request has the request's token as its parent, even before it is suspended`()
     async throws
   {
     let box = Watched<PluginHost?>(nil)
@@ -139,7 +141,7 @@ struct SendTests {
     #expect(exchange.violations == 0)
   }
 
-  @Test func `a call that completes at once needs no suspension`() async throws {
+  @Test func `a call-out that completes at once needs no suspension`() async throws {
     let box = Watched<PluginHost?>(nil)
     let instance = try Scripted.instance { request, _ in
       let answer = try await box.value?.send(Self.call)
@@ -152,7 +154,7 @@ struct SendTests {
     #expect(exchange.header(0, "x-status") == "200")
   }
 
-  @Test func `a request whose exchange is over cannot be a parent`() async throws {
+  @Test func `a request whose exchange has ended cannot be a parent`() async throws {
     let kept = Watched<StageRequest?>(nil)
     let instance = try Scripted.instance { request, _ in kept.update { $0 = request } }
     let calls = StubCallOuts(instance.host)
@@ -165,7 +167,9 @@ struct SendTests {
     #expect(calls.started.value.isEmpty)
   }
 
-  @Test func `a task of the host runs on its loop, and elsewhere when the host is closing`() async throws {
+  @Test func `a task of the host runs on the host's loop, and on another thread while the host is closing`()
+    async throws
+  {
     let host = StubHost()
     let pluginHost = PluginHost(host.table)
     #expect(try await pluginHost.task { 7 }.value == 7)

@@ -4,12 +4,12 @@ import Testing
 
 @testable import SluicePlugin
 
-/// `PluginHost.sleep` over the C table alone. `SluiceTests` has it with real timers.
+/// `PluginHost.sleep` over a stub of the C table. `SluiceTests` tests it with real timers.
 struct SleepTests {
   private let stub = StubHost()
   private var host: PluginHost { PluginHost(stub.table) }
 
-  /// A task that sleeps for an hour, and the error with which that ends.
+  /// Starts a task that sleeps for an hour. The task returns the error with which the sleep ends, or nil.
   private func sleep(_ host: PluginHost) -> Task<(any Error)?, Never> {
     Task {
       do {
@@ -38,7 +38,7 @@ struct SleepTests {
     #expect(timers.cancelled.value == [1])
   }
 
-  @Test func `a timer that fires while it is cancelled resumes once`() async throws {
+  @Test func `a timer that fires while it is cancelled resumes the task once`() async throws {
     let timers = StubTimers(stub, cancelStatus: Int(SLUICE_STATUS_STALE))
     let task = sleep(host)
     let start = try #require(try await timers.started.wait { !$0.isEmpty }.first)
@@ -48,7 +48,7 @@ struct SleepTests {
     #expect(await task.value == nil)
   }
 
-  @Test func `a task that was already cancelled starts no timer`() async throws {
+  @Test func `a task that is already cancelled starts no timer`() async throws {
     let timers = StubTimers(stub)
     let gate = Signal()
     let task = Task { [host] in
@@ -69,7 +69,7 @@ struct SleepTests {
     } catch { return error }
   }
 
-  @Test func `the end of an instance ends its sleeps, of cancelled tasks and of others`() async throws {
+  @Test func `the end of an instance ends the sleeps of its tasks, whether these are cancelled or not`() async throws {
     let timers = StubTimers(stub, cancelStatus: Int(SLUICE_STATUS_STALE))
     let host = host
     let (first, second) = (sleep(host), sleep(host))
@@ -81,14 +81,14 @@ struct SleepTests {
   }
 
   @Test(arguments: [(SLUICE_STATUS_LIMIT, "limit"), (SLUICE_STATUS_CLOSING, "closing"), (99, "refused")])
-  func `a timer that is refused is an error with a code of its own`(status: Int, code: String) async throws {
+  func `if the host refuses a timer, sleep throws an error with its own code`(status: Int, code: String) async throws {
     let timers = StubTimers(stub, status: status)
     let failure = await #expect(throws: StageFailure.self) { try await host.sleep(for: .seconds(1)) }
     #expect(failure?.code.rawValue == code)
     #expect(timers.started.value.isEmpty)
   }
 
-  @Test func `a sleep without timers of the host, or after the end of the instance, is an error`() async throws {
+  @Test func `on a host without timers, or after the end of the instance, sleep throws`() async throws {
     let host = host
     let missing = await #expect(throws: StageFailure.self) { try await host.sleep(for: .seconds(1)) }
     #expect(missing?.code == "unsupported")

@@ -3,9 +3,9 @@ import SluicePlugin
 import SluiceTestKit
 import Testing
 
-/// Methods that wait, against a host whose loop is another thread.
+/// Methods that wait, with a host whose loop runs on another thread.
 struct SuspensionTests {
-  @Test func `a method that waits is resumed on its loop, and can change the request there`() async throws {
+  @Test func `a method that waits is resumed on the loop, and can change the request there`() async throws {
     let gate = Signal()
     let instance = try Scripted.instance { request, _ in
       request.headers["x-before"] = "1"
@@ -22,7 +22,7 @@ struct SuspensionTests {
     #expect(exchange.violations == 0)
   }
 
-  @Test func `what a resumed method throws or answers is its verdict`() async throws {
+  @Test func `the verdict of a resumed method is the error that it throws or its answer`() async throws {
     let gate = Signal()
     let retry = try Scripted.instance(named: "late retry") { _, _ in
       try await gate.wait()
@@ -42,7 +42,7 @@ struct SuspensionTests {
     #expect(second.status == 418)
   }
 
-  @Test func `hops between actors that don't wait need no suspension`() throws {
+  @Test func `switches between actors that do not wait need no suspension`() throws {
     actor Counter {
       private var count = 0
       func increment() -> Int {
@@ -72,7 +72,7 @@ struct SuspensionTests {
     #expect(try await exchange.resumption.wait { $0 != nil } == sluice_verdict(SLUICE_VERDICT_CONTINUE))
   }
 
-  @Test func `child tasks run on the loop and can touch the request`() async throws {
+  @Test func `child tasks run on the loop and can use the request`() async throws {
     let instance = try Scripted.instance { request, _ in
       await withTaskGroup(of: Void.self) { group in
         for index in 0..<100 {
@@ -108,7 +108,7 @@ struct SuspensionTests {
     #expect(instance.host.log.value.isEmpty)
   }
 
-  @Test func `if the exchange is gone, the task is cancelled when it resumes`() async throws {
+  @Test func `if the exchange has ended, the task is cancelled when it resumes`() async throws {
     let gate = Signal()
     let wasCancelled = Watched<Bool?>(nil)
     let instance = try Scripted.instance { _, _ in
@@ -123,7 +123,7 @@ struct SuspensionTests {
     #expect(exchange.resumption.value == nil)
   }
 
-  @Test func `a task that outlives its instance ends without the host`() async throws {
+  @Test func `a task that outlives its instance ends without calling the host`() async throws {
     let gate = Signal()
     let ended = Signal()
     let instance = try Scripted.instance { request, _ in
@@ -140,7 +140,7 @@ struct SuspensionTests {
     #expect(exchange.header(0, "x") == nil)
   }
 
-  @Test func `a task can end even if the host accepts nothing new`() async throws {
+  @Test func `a task can end even if the host accepts no more work`() async throws {
     let gate = Signal()
     let ended = Signal()
     let instance = try Scripted.instance { _, _ in
@@ -155,7 +155,7 @@ struct SuspensionTests {
     #expect(exchange.resumption.value == nil)
   }
 
-  @Test func `waiting where the host does not allow it fails the call`() async throws {
+  @Test func `a method that waits in a call that the host cannot suspend fails the call`() async throws {
     let ended = Signal()
     let instance = try Scripted.instance { _, _ in
       defer { ended.set() }
@@ -168,7 +168,7 @@ struct SuspensionTests {
     try await ended.wait()
   }
 
-  @Test func `two thousand calls that wait all end, and leave nothing behind`() async throws {
+  @Test func `two thousand waiting calls all end, and leave nothing behind`() async throws {
     final class Trace: Sendable {
       let gone: Watched<Int>
       init(_ gone: Watched<Int>) { self.gone = gone }

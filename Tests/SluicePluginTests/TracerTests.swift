@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluicePlugin
 
-/// Tracers in Swift, and their events through the C table.
+/// Tracers in Swift, which get their events through the C table.
 struct TracerTests {
   private struct Plain: Plugin, TransactionTracer {
     static let information = PluginInformation(id: "plain", version: "1.0.0", summary: "A fixture.")
@@ -12,15 +12,15 @@ struct TracerTests {
     func record(_ event: borrowing TransactionEvent) {}
   }
 
-  @Test func `a tracer asks for all kinds that it knows, or for those that it names`() throws {
+  @Test func `a tracer requests all event kinds that it knows, or only the kinds that it names`() throws {
     #expect(makeTracerTable(.tracer, of: Plain.self)?.interests == (1...13).reduce(0) { $0 | 1 << $1 })
     let some = try StubInstance(try entryPoint(of: "traces-in-swift")).tracer
     #expect(some?.interests == 1 << 8 | 1 << 12)
   }
 
-  /// The size of an event up to the member `span`, and more or fewer bytes.
+  /// The argument is added to the size of an event that ends with the member `span`.
   @Test(arguments: [(-1, false), (0, true), (4096, true)])
-  func `an event has a span if it is long enough for that member, however long it is`(
+  func `an event has a span if its size includes the member span`(
     _ more: Int, _ isThere: Bool
   ) throws {
     let end = try #require(MemoryLayout<sluice_event>.offset(of: \.span)) + MemoryLayout<UnsafeRawPointer?>.size
@@ -54,7 +54,7 @@ struct TracerTests {
     #expect(isThere == [more >= 0, more >= 0])
   }
 
-  @Test func `ids are hexadecimal, and nil where they are zero`() throws {
+  @Test func `ids are hexadecimal, and an id that is zero is nil`() throws {
     let instance = try StubInstance(try entryPoint(of: "traces-in-swift"))
     let exchange = StubExchange()
     exchange.issued["x-hop"] = "0.1"

@@ -12,7 +12,9 @@ struct TransactionDataTests {
     deinit { isGone.update { $0 = true } }
   }
 
-  @Test func `data of a request method is available for the response, and released with the transaction`() throws {
+  @Test func `data that a request method sets is available for the response, and is released with the transaction`()
+    throws
+  {
     let isGone = Watched(false)
     let found = Watched(false)
     var script = Scripted.Script()
@@ -28,7 +30,7 @@ struct TransactionDataTests {
     #expect(isGone.value)
   }
 
-  @Test func `a new value releases the old value, and nil releases the last`() throws {
+  @Test func `setting a new value releases the old value, and setting nil releases the last one`() throws {
     let (first, second) = (Watched(false), Watched(false))
     let instance = try Scripted.instance { request, _ in
       #expect(request.transactionData == nil)
@@ -42,7 +44,7 @@ struct TransactionDataTests {
     #expect(second.value)
   }
 
-  @Test func `after the call nothing is kept, and nothing leaks`() throws {
+  @Test func `data that is set after the end of the call is not kept and does not leak`() throws {
     let kept = Watched<StageRequest?>(nil)
     let instance = try Scripted.instance { request, _ in kept.update { $0 = request } }
     let exchange = StubExchange()
@@ -53,7 +55,7 @@ struct TransactionDataTests {
     #expect(isGone.value)
   }
 
-  @Test func `fields are lent byte by byte, in order`() throws {
+  @Test func `fields are lent with all their bytes, in order`() throws {
     let instance = try Scripted.instance { request, _ in
       var lines: [String] = []
       request.headers.withEachField { name, value in

@@ -2,7 +2,7 @@ import SluiceTestKit
 import Testing
 
 @Suite struct CommandTests {
-  @Test func `both outputs and the status are collected, whatever their size`() async throws {
+  @Test func `both outputs and the status are collected, even if the outputs are large`() async throws {
     let script = "head -c 300000 /dev/zero; head -c 200000 /dev/zero >&2; exit 7"
     let result = try await Command.run("sh", ["-c", script])
     #expect(result.standardOutput.count == 300_000)
@@ -10,7 +10,7 @@ import Testing
     #expect(result.ending == .exited(7))
   }
 
-  @Test func `standard input larger than a pipe goes through`() async throws {
+  @Test func `a standard input that is larger than a pipe is passed completely`() async throws {
     let input = [UInt8](repeating: 120, count: 1_000_000)
     #expect(try await Command.run("cat", standardInput: input).standardOutput == input)
   }
@@ -29,7 +29,7 @@ import Testing
     #expect(result.status == 143)
   }
 
-  @Test func `a running command can be talked to`() async throws {
+  @Test func `a test can write to a running command and wait for its output`() async throws {
     let running = try Command("cat").start()
     try running.write("hello\n")
     try await running.waitForOutput(containing: "hello")
@@ -37,22 +37,22 @@ import Testing
     #expect(try await running.wait().ending == .exited(0))
   }
 
-  @Test func `a command past its limit is killed and named`() async throws {
+  @Test func `a command that exceeds its time limit is killed, and the error names it`() async throws {
     let running = try Command("cat").start()
     let error = await #expect(throws: TestKitError.self) { try await running.wait(upTo: .milliseconds(1)) }
     #expect(error?.description.hasPrefix("cat did not end within") == true)
     #expect(try await running.wait().ending == .signalled(9))
   }
 
-  @Test func `no descriptor of this process reaches the child`() async throws {
+  @Test func `the child inherits no descriptor of this process`() async throws {
     let server = try LoopbackServer()
     let result = try await Command.run("ls", ["/proc/self/fd"])
-    // The fourth is the folder that ls reads.
+    // The fourth descriptor is the folder that ls reads.
     #expect(result.outputText == "0\n1\n2\n3\n")
     server.stop()
   }
 
-  @Test func `a program that does not exist is an error that names it`() {
+  @Test func `the error for a program that does not exist names it`() {
     let error = #expect(throws: TestKitError.self) { try Command("no-such-program").start() }
     #expect(error?.description.contains("no-such-program") == true)
   }

@@ -3,8 +3,9 @@ import SluiceTestKit
 import Testing
 
 @Suite struct DeferredResponseTests {
-  /// Scale: 500 here; the transport's tests hold 10,000. In a process of its own, so that the threads are the server's.
-  @Test func `held answers cost no thread and come when released`() async {
+  /// Holds 500 responses. The transport's tests hold 10,000. The test runs in its own process, so that all threads are
+  /// the server's.
+  @Test func `held responses need no thread, and are sent when they are released`() async {
     await #expect(processExitsWith: .success) { try await Self.holdAnswers() }
   }
 
@@ -17,7 +18,7 @@ import Testing
       try client.send("GET /\(number) HTTP/1.1\r\nHost: x\r\n\r\n")
     }
     try await server.waitForHeld(500)
-    // A thread for each request would be 500; the task pool might still start a few.
+    // With one thread for each request, there would be 500. The task pool can start a few threads nevertheless.
     #expect(ProcessFacts().threadCount < threadsBefore + 100)
 
     server.release()
@@ -26,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `an answer given before the handler returns is sent`() throws {
+  @Test func `a deferred response that is completed before the handler returns is sent`() throws {
     let server = try EmbeddedServer { _ in .deferred { $0.complete(with: .text("early")) } }
     let client = try RawClient(port: server.port)
     for _ in 0..<20 { #expect(try client.request().bodyText == "early") }

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct EmbeddedServerTests {
-  @Test func `a request arrives with its lines in wire order and original spelling`() throws {
+  @Test func `a request arrives with its header lines in wire order and original spelling`() throws {
     let server = try LoopbackServer()
     let client = try RawClient(port: server.port)
     try client.send("PATCH /a%2Fb/?q=1&q=%20 HTTP/1.1\r\nhOsT: x\r\nX-B: 2\r\nx-a: 1\r\nX-B: 3\r\n\r\n")
@@ -29,7 +29,7 @@ import Testing
     #expect(server.requests.first?.headers.last?.valueBytes == [0x4A, 0xF6, 0x72, 0x67])
   }
 
-  @Test func `bodies arrive whole, by length and in chunks with trailers`() throws {
+  @Test func `bodies with a length, and bodies in chunks with trailers, arrive completely`() throws {
     let server = try LoopbackServer()
     let client = try RawClient(port: server.port)
     let long = String(repeating: "0123456789", count: 20_000)
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: ["Content-Length: 11\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\nb\r\nhello world\r\n0\r\n\r\n"])
-  func `a body over the limit is answered with 413 and not handed over`(rest: String) throws {
+  func `a body over the limit is answered with 413 and not passed to the handler`(rest: String) throws {
     var options = ServerOptions()
     options.maximumBodyBytes = 10
     let server = try LoopbackServer(options: options)
@@ -67,7 +67,7 @@ import Testing
     #expect(rest == "3\r\nabc\r\n0\r\nChecksum: 7\r\n\r\n")
   }
 
-  @Test func `one connection serves request after request`() throws {
+  @Test func `one connection serves several requests, one after another`() throws {
     let server = try LoopbackServer { .text($0.target) }
     let client = try RawClient(port: server.port)
     for number in 0..<50 { #expect(try client.request("GET", "/\(number)").bodyText == "/\(number)") }
@@ -75,7 +75,7 @@ import Testing
     #expect(try client.request("GET", "/end").bodyText == "/end")
   }
 
-  @Test func `an answer that cannot be sent becomes a 500 that says so`() throws {
+  @Test func `for a response that cannot be sent, the client gets a 500 that says so`() throws {
     let server = try LoopbackServer { request in
       request.path == "/header"
         ? ServerResponse(headers: [HeaderLine("X", "a\r\nInjected: b")]) : ServerResponse(status: 99)
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `a handler can hang up without a byte`() throws {
+  @Test func `a handler can close the connection without sending a byte`() throws {
     let server = try LoopbackServer { _ in .hangUp }
     let client = try RawClient(port: server.port)
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -102,7 +102,7 @@ import Testing
     #expect(response.bodyText.hasPrefix("[::1]:"))
   }
 
-  @Test func `a taken port is an error that names it`() throws {
+  @Test func `the error for a port in use names the port`() throws {
     let first = try EmbeddedServer { _ in .text("") }
     let error = #expect(throws: ServerError.self) {
       try EmbeddedServer(on: .tcp(port: first.port)) { _ in .text("") }
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: ["300.1.1.1", "203.0.113.1"])
-  func `an address of no local interface is an error that names it`(host: String) {
+  func `the error for an address of no local interface names the address`(host: String) {
     let error = #expect(throws: ServerError.self) { try EmbeddedServer(on: .tcp(host: host)) { _ in .text("") } }
     #expect(error?.code == .addressUnknown)
     #expect(error?.subject == "\(host):0")
@@ -127,14 +127,16 @@ import Testing
     #expect(try RawClient(port: second.port).request().bodyText == "again")
   }
 
-  @Test func `a listener outlives its server, and the next server answers clients that connect meanwhile`() throws {
+  @Test func `a listener outlives its server, and the next server answers clients that connected in the meantime`()
+    throws
+  {
     let listener = try SharedListener(on: .tcp())
     let first = try EmbeddedServer(accepting: listener) { _ in .text("first") }
     let open = try RawClient(port: first.port)
     #expect(try open.request().bodyText == "first")
     first.stopAccepting()
     #expect(try open.request().bodyText == "first", "connections that are open go on")
-    // A worker that has answered has seen the order.
+    // A worker that has answered a request has already stopped accepting connections.
     first.stop()
     let waiting = try RawClient(port: first.port)
     try waiting.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -3,9 +3,9 @@ import SluiceTestKit
 import Testing
 
 @Suite struct GeneratedBodyTests {
-  /// Scale: 256 MiB, in a process with only the server and its client.
+  /// Sends 256 MiB, in a process with only the server and its client.
   @Test(arguments: [false, true])
-  func `a generated body follows its pattern and takes no memory of its size`(chunked: Bool) async {
+  func `a generated body follows its pattern and is never in memory as a whole`(chunked: Bool) async {
     await #expect(processExitsWith: .success) { [chunked] in try Self.generate(chunked: chunked) }
   }
 

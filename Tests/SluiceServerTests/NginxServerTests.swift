@@ -3,7 +3,7 @@ import SluiceTestKit
 import Testing
 
 @Suite(.enabled(if: NginxServer.isAvailable)) struct NginxServerTests {
-  @Test func `nginx serves its table of paths`() async throws {
+  @Test func `nginx serves the paths of its table`() async throws {
     var configuration = NginxConfiguration()
     configuration.bigFileBytes = 1_000_000
     configuration.accessLogFormat = "$request_method $request_uri $status"
@@ -33,7 +33,7 @@ import Testing
     #expect(result.outputText.contains("Verify return code: 0 (ok)"))
   }
 
-  @Test func `a killed nginx is gone when kill returns`() async throws {
+  @Test func `nginx has ended when kill returns`() async throws {
     let server = try await NginxServer.start()
     let client = try RawClient(port: server.ports.clear)
     #expect(try client.request().status == 200)

@@ -13,10 +13,10 @@ import Testing
     return connections
   }
 
-  @Test func `a connection beyond the limit closes the one that was idle for the longest, each only once`() {
+  @Test func `a connection beyond the limit closes the one that was idle longest, and each only once`() {
     var connections = full()
     #expect(connections.open(4, descriptor: 104) == 101)
-    #expect(connections.open(5, descriptor: 105) == 102, "though the first is not closed yet")
+    #expect(connections.open(5, descriptor: 105) == 102, "connection 1 is not closed yet")
     connections.close(1)
     connections.close(2)
     #expect(connections.open(6, descriptor: 106) == 103)
@@ -29,20 +29,20 @@ import Testing
     #expect(connections.open(4, descriptor: 104) == 102)
   }
 
-  @Test func `a connection whose request is being answered stays`() {
+  @Test func `a connection whose request is being answered is not closed`() {
     var connections = full()
     for id in [1, 2] as [OpenConnections.ID] { #expect(connections.begin(id) == true) }
     #expect(connections.open(4, descriptor: 104) == 103)
     connections.close(3)
     #expect(connections.begin(4) == true)
-    #expect(connections.open(5, descriptor: 105) == nil, "none is idle")
-    #expect(connections.begin(5) == false, "and one more request is too much")
+    #expect(connections.open(5, descriptor: 105) == nil, "no connection is idle")
+    #expect(connections.begin(5) == false, "as many requests as the limit are being answered")
     #expect(connections.open(6, descriptor: 106) == 105)
     connections.end(1)
     #expect(connections.begin(6) == true)
   }
 
-  @Test func `a closed connection makes room`() {
+  @Test func `a closed connection makes room for another one`() {
     var connections = full(1)
     connections.close(1)
     #expect(connections.open(2, descriptor: 102) == nil)
@@ -59,13 +59,13 @@ import Testing
     return try EmbeddedServer(options: options, handler: handler)
   }
 
-  @Test func `a crowd of silent clients does not block others, and is disconnected`() throws {
+  @Test func `many silent clients do not block other clients, and are disconnected`() throws {
     let server = try Self.server(8) { _ in .text("ok") }
     let used = try RawClient(port: server.port)
     var silent: [RawClient] = []
     for _ in 0..<50 {
       silent.append(try RawClient(port: server.port))
-      // Among them one that is in use.
+      // One connection among the silent ones is in use.
       #expect(try used.request().bodyText == "ok")
     }
     for client in silent.dropLast(8) { #expect(try client.readToEnd().isEmpty) }
@@ -77,7 +77,9 @@ import Testing
     #expect(try RawClient(port: server.port).request().bodyText == "ok")
   }
 
-  @Test func `if all connections are busy, a further request is refused, and no running one is lost`() async throws {
+  @Test func `if all connections are busy, a further request is refused, and no running request is lost`()
+    async throws
+  {
     let answers = Watched<[DeferredResponse]>([])
     let server = try Self.server(4) { _ in .deferred { answer in answers.update { $0.append(answer) } } }
     let busy = try (0..<4).map { _ in

@@ -2,11 +2,12 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Heads that two readers could read as different requests: the first half of request smuggling.
+/// Heads that two readers could read as different requests. Request smuggling depends on such heads.
 @Suite struct RequestHeadTests {
   private static let smuggled = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
 
-  /// The server's answers to a POST with these fields and the bytes after it, up to the end of the connection.
+  /// Sends a request with these fields and this body, followed by a smuggled request. Returns the server's responses up
+  /// to the end of the connection.
   private func answers(
     _ fields: String, _ body: String = "", method: String = "POST", version: String = "HTTP/1.1",
     on server: LoopbackServer
@@ -38,7 +39,7 @@ import Testing
     ("Content-Length\t: 35", "", "not a token"), ("X(Y): a", "", "not a token"),
     ("X: a\rContent-Length: 35", "", "CR, LF or NUL"),
   ])
-  func `a head that can be read in two ways is refused, and nothing after it is executed`(
+  func `an ambiguous head is refused, and no request after it is executed`(
     _ fields: String, _ body: String, _ words: String
   ) throws {
     let server = try LoopbackServer()
@@ -52,23 +53,25 @@ import Testing
   }
 
   @Test(arguments: ["2, 5", "2x", "+2", "-2", "", "2 2", "0x2", "10000000000000000000002", "18446744073709551618"])
-  func `a length that is not a number ends the connection with a refusal`(_ length: String) throws {
+  func `a request with a length that is not a number is refused, and the connection is closed`(
+    _ length: String
+  ) throws {
     let server = try LoopbackServer()
     let answers = try answers("Content-Length: \(length)", "hi", on: server)
-    // Libmicrohttpd refuses these itself, a number too large for it with 413. It might write the head of its answer
-    // twice.
+    // Libmicrohttpd refuses these lengths itself, and a number that is too large with 413. It can write the head of its
+    // answer twice.
     #expect(!answers.isEmpty && answers.allSatisfy { $0.hasPrefix("400 ") || $0.hasPrefix("413 ") }, "\(answers)")
     #expect(server.requestCount == 0)
   }
 
-  @Test func `chunks in HTTP 1.0 are refused`() throws {
+  @Test func `a chunked body in HTTP 1.0 is refused`() throws {
     let server = try LoopbackServer()
     let answers = try answers("Transfer-Encoding: chunked", "0\r\n\r\n", version: "HTTP/1.0", on: server)
     #expect(answers.count == 1 && answers[0].hasPrefix("400 ") && answers[0].contains("HTTP/1.0"), "\(answers)")
     #expect(server.requestCount == 0)
   }
 
-  @Test func `a transfer coding that the server does not know is not implemented`() throws {
+  @Test func `a transfer coding that the server does not know is answered with 501`() throws {
     let server = try LoopbackServer()
     for fields in ["Transfer-Encoding: gzip, chunked", "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked"] {
       let answers = try answers(fields, "0\r\n\r\n", on: server)
@@ -81,7 +84,7 @@ import Testing
     ("Content-Length: 2\r\nContent-Length: 2", "hi"), ("Content-Length: 2\r\ncontent-length: 02", "hi"),
     ("Content-Length: 2\r\nContent-Length: 2, 2", "hi"), ("Transfer-Encoding: Chunked", "2\r\nhi\r\n0\r\n\r\n"),
   ])
-  func `a repeated equal length counts once, and the next request is answered`(
+  func `equal lengths count as one length, and the next request is answered`(
     _ fields: String, _ body: String
   ) throws {
     let server = try LoopbackServer()
@@ -94,7 +97,7 @@ import Testing
     #expect(server.requests.map(\.body) == [Array("hi".utf8), []])
   }
 
-  @Test func `the owner of the server sets the text of the refusal`() throws {
+  @Test func `the program that runs the server sets the text of the refusal`() throws {
     var options = ServerOptions()
     options.headRefusal = { .text("own words: \($0.reason)", status: $0.status) }
     let server = try LoopbackServer(options: options)
@@ -102,7 +105,7 @@ import Testing
     #expect(answers.count == 1 && answers[0].contains("own words: two values of Content-Length"), "\(answers)")
   }
 
-  @Test func `a body that is refused unread ends the connection`() throws {
+  @Test func `if a body is refused before it was read, the connection is closed`() throws {
     var options = ServerOptions()
     options.maximumBodyBytes = 10
     let server = try LoopbackServer(options: options)

@@ -3,7 +3,7 @@ import SluiceTestKit
 import Testing
 
 @Suite struct ScriptedServerTests {
-  @Test func `bytes go out and come in verbatim`() async throws {
+  @Test func `bytes are sent and received unchanged`() async throws {
     let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 Fine\r\nA:b\r\n\r\nrest"))
     let client = try RawClient(port: server.port)
     try client.send("GET  / HTTP/1.1\r\nodd :line\r\n\r\n")
@@ -12,7 +12,9 @@ import Testing
     #expect(server.receivedText == ["GET  / HTTP/1.1\r\nodd :line\r\n\r\n"])
   }
 
-  @Test func `each connection follows the script of its number, later ones the last`() throws {
+  @Test func `each connection follows the script with its number, and further connections follow the last script`()
+    throws
+  {
     let server = try ScriptedServer([ScriptStep.respond(body: "one"), ScriptStep.respond(body: "more")])
     let bodies = try (0..<3).map { _ in try RawClient(port: server.port).request("POST", "/", body: "x").bodyText }
     #expect(bodies == ["one", "more", "more"])
@@ -30,7 +32,7 @@ import Testing
     #expect(try client.readToEnd() == [])
   }
 
-  @Test func `a script waits for the test between two bytes`() async throws {
+  @Test func `a script can wait for the test between two bytes`() async throws {
     let (reached, goOn) = (Signal(), Signal())
     let server = try ScriptedServer(.send("a"), .signal(reached), .wait(goOn), .send("b"))
     let client = try RawClient(port: server.port)
@@ -40,7 +42,7 @@ import Testing
     #expect(try client.readToEnd() == Array("b".utf8))
   }
 
-  @Test func `reset cuts the connection with an error at the client`() throws {
+  @Test func `reset ends the connection with an error at the client`() throws {
     let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\n"), .reset)
     let client = try RawClient(port: server.port)
     try client.send("GET / HTTP/1.1\r\n\r\n")

@@ -20,7 +20,7 @@ import Testing
     #expect(FileTree.exists(BuiltProducts.executable("sluice")))
   }
 
-  @Test func `a C plugin compiles against the public headers with its defines`() async throws {
+  @Test func `a C plugin is compiled against the public headers, with its defines`() async throws {
     let product = try await PluginCompiler.compile(
       source: "#include <sluice/sluice.h>\nint answer(void);\nint answer(void) { return ANSWER; }\n",
       name: "answer", defines: ["ANSWER=42"])
@@ -28,14 +28,14 @@ import Testing
     #expect(FileTree.exists(product.path))
   }
 
-  @Test func `a plugin that does not compile is an error with the compiler's words`() async {
+  @Test func `the error for a plugin that does not compile has the compiler's message`() async {
     let error = await #expect(throws: TestKitError.self) {
       try await PluginCompiler.compile(source: "int unused(int x) { return 0; }", name: "warned")
     }
     #expect(error?.description.contains("unused") == true)
   }
 
-  @Test func `the process's facts are counted`() throws {
+  @Test func `threads, descriptors and memory of the process are reported`() throws {
     let facts = ProcessFacts()
     #expect(try #require(facts.residentBytes) > 1_000_000)
     #expect(try #require(facts.peakResidentBytes) >= 1_000_000)

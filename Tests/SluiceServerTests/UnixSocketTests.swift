@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceServer
 
-/// A server on a Unix socket: who may connect, what is replaced, and what remains.
+/// A server on a Unix socket: who may connect, which files it replaces, and which files remain.
 @Suite struct UnixSocketTests {
   private let folder: TemporaryDirectory
   private var path: String { folder.path("a.sock") }
@@ -27,7 +27,7 @@ import Testing
     return lstat(path ?? self.path, &status) == 0 ? status : nil
   }
 
-  /// Leaves a socket file at which no process listens, as a killed process does.
+  /// Creates a socket file at which no process listens, as a killed process leaves it behind.
   private func abandon() throws {
     let server = try serve()
     #expect(link(path, folder.path("kept")) == 0)
@@ -36,14 +36,14 @@ import Testing
     #expect(UnixSocket.find(at: path) == .abandoned)
   }
 
-  @Test func `the server answers its own user, and names the user`() throws {
+  @Test func `the server answers its own user, and reports the user to the handler`() throws {
     let server = try serve()
     #expect(server.endpoint.description == path)
     #expect(try RawClient(unixSocket: path).request().bodyText == "ok \(geteuid())")
     #expect(UnixSocket.find(at: path) == .listening(process: getpid()))
   }
 
-  @Test func `only its user may use the socket, which is removed with the server`() throws {
+  @Test func `only the server's user may use the socket, and the socket is removed with the server`() throws {
     let server = try serve()
     let mode = try #require(status()).st_mode
     #expect(mode & S_IFMT == S_IFSOCK && mode & 0o777 == 0o600)
@@ -59,7 +59,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `of the sockets in a folder those without a listener are removed, and nothing else`() throws {
+  @Test func `in a folder, only the sockets without a listener are removed`() throws {
     try abandon()
     let server = try serve(folder.path("b.sock"))
     try folder.write("precious", to: "c.sock")
@@ -80,7 +80,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `of many servers that start at an abandoned socket, one gets the path`() async throws {
+  @Test func `if many servers start at an abandoned socket, exactly one gets the path`() async throws {
     try abandon()
     let servers = await withTaskGroup(of: EmbeddedServer?.self) { group in
       for number in 0..<8 { group.addTask { try? serve(nil, "\(number)") } }
@@ -92,7 +92,7 @@ import Testing
     #expect(status() == nil)
   }
 
-  @Test func `a file that is not a socket stays unchanged`() throws {
+  @Test func `a file at the path that is not a socket is not changed`() throws {
     try folder.write("precious", to: "a.sock")
     #expect(refusal()?.code == .pathUnfit)
     #expect(refusal()?.description.contains("the file there is not a socket") == true)
@@ -124,7 +124,7 @@ import Testing
     #expect(error.description.contains("the path has 108 bytes, a Unix socket allows at most 107"))
   }
 
-  @Test func `a folder that others may write is an error, unless it is sticky`() throws {
+  @Test func `a folder that other users may write is an error, unless it is sticky`() throws {
     let shared = try folder.makeFolder("shared")
     chmod(shared, 0o777)
     #expect(refusal(shared + "/a.sock")?.description.contains("is open to other users") == true)
@@ -132,20 +132,20 @@ import Testing
     #expect(refusal(shared + "/a.sock") == nil)
   }
 
-  @Test func `a folder that is not there is an error that names it`() {
+  @Test func `the error for a missing folder names it`() {
     let error = refusal(folder.path("none/a.sock"))
     #expect(error?.code == .pathUnfit)
     #expect(error?.description.contains("its folder \(folder.path("none")): No such file or directory") == true)
   }
 
-  @Test func `the advice for a refused listener fits a path and a port`() {
+  @Test func `the error for a refused listener has different advice for a path and for a port`() {
     let path = ServerError(errorNumber: EACCES, .unix(path: "/a.sock"))
     #expect(path.description == "cannot listen on /a.sock: Permission denied; name a path in a folder of your own")
     #expect(ServerError(errorNumber: EACCES, .tcp(port: 80)).advice == "choose a port above 1023")
     #expect(ServerError(errorNumber: EADDRINUSE, .unix(path: "/a.sock")).advice?.contains("port") == false)
   }
 
-  @Test func `at its end a server does not remove the socket of another one`() throws {
+  @Test func `a server that ends does not remove the socket of another server`() throws {
     let server = try serve()
     unlink(path)
     let other = try serve(nil, "other")
@@ -154,7 +154,7 @@ import Testing
     other.stop()
   }
 
-  @Test func `a silent connection is closed when its time is over`() throws {
+  @Test func `a silent connection is closed after its time limit`() throws {
     var options = ServerOptions()
     options.idleTimeout = .seconds(1)
     options.workers = 1

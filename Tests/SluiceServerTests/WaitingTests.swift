@@ -2,7 +2,7 @@ import SluiceTestKit
 import Testing
 
 @Suite struct WaitingTests {
-  @Test func `a signal wakes every waiting task, earlier and later ones`() async throws {
+  @Test func `a signal wakes every waiting task, even a task that waits later`() async throws {
     let signal = Signal()
     async let first: Void = signal.wait()
     async let second: Void = signal.wait()
@@ -13,7 +13,7 @@ import Testing
     #expect(signal.waitBlocking())
   }
 
-  @Test func `waiting in vain ends with an error that names the condition`() async {
+  @Test func `a wait beyond its limit ends with an error that names the condition`() async {
     let error = await #expect(throws: TestKitError.self) {
       try await Signal().wait(upTo: .milliseconds(1), for: "godot")
     }
@@ -28,7 +28,7 @@ import Testing
     await #expect(throws: TestKitError.self) { try await task.value }
   }
 
-  @Test func `a manual clock wakes the sleepers whose time has come`() async throws {
+  @Test func `a manual clock wakes the tasks whose time has come`() async throws {
     let clock = ManualClock()
     let short = Task { try await clock.sleep(for: .seconds(1)) }
     let long = Task { try await clock.sleep(for: .seconds(3)) }

@@ -5,7 +5,7 @@ import SluicePlugin
 import SluiceTestKit
 import Testing
 
-/// Attributes of transactions (`sluice.attributes/1`): what stages and tracers see, and what the result has.
+/// Attributes of transactions (`sluice.attributes/1`), as stages and tracers see them and as the result has them.
 @Suite struct AttributeTests {
   private struct Run {
     let result: TransactionResult
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  /// One request through two instances of the fixture, the first of which asks for a second attempt.
+  /// Sends one request through two instances of the fixture plugin. The first instance asks for a second attempt.
   private func run(
     flags: String = "0", delivery: String = "inline", _ change: (inout Configuration) -> Void = { _ in }
   ) async throws -> Run {
@@ -40,14 +40,14 @@ import Testing
   }
 
   @Test(arguments: ["0", "SLUICE_FLAG_BLOCKING"])
-  func `a stage reads what another one has set, and the last value wins and survives retries`(_ flags: String)
+  func `a stage reads attributes of other stages, the last value wins, and values survive retries`(_ flags: String)
     async throws
   {
     let run = try await run(flags: flags)
     #expect(run.result.error == nil && run.result.attempts == 2)
     #expect(run.told("first.set") == ["0", "0"])
     #expect(run.told("first.remove") == ["0", "0"] && run.told("first.remove-again") == ["1", "1"])
-    // In the second attempt it is the value that the other stage has set in the first.
+    // In the second attempt, this is the value that the other stage has set in the first attempt.
     #expect(run.told("first.http.route") == ["status 1", "1 0 0 0 /second"])
     #expect(run.told("second.http.route") == ["1 0 0 0 /items/{id}", "1 0 0 0 /items/{id}"])
     #expect(run.told("second.tries") == ["2 0 1 0 ", "2 0 2 0 ", "2 0 2 0 "])
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: ["0", "SLUICE_FLAG_BLOCKING"])
-  func `malformed, too many and foreign attributes are refused and change nothing`(_ flags: String) async throws {
+  func `malformed, too many and wrongly used attributes are refused and change nothing`(_ flags: String) async throws {
     let run = try await run(flags: flags)
     let invalid = [
       "null", "null-place", "null-at", "bad-name", "bad-remove", "forged-name", "forged-text", "long-text", "not-utf8",
@@ -90,7 +90,7 @@ import Testing
     #expect(queued.told("second.no-exchange") == ["1"] && queued.told("second.tries").count == 2)
   }
 
-  @Test func `a stage of the program reads and sets attributes, and an invalid value is not set`() async throws {
+  @Test func `a stage of the program can read and set attributes, and an invalid value is refused`() async throws {
     let kept = Watched<TransactionAttributes?>(nil)
     let run = try await run { configuration in
       configuration.addStage(
@@ -112,14 +112,14 @@ import Testing
     }
     #expect(run.result.attributes["seen"] == "/second" && run.result.attributes["user.id"] == nil)
     #expect(run.result.attributes["token"] == "t0ken" && run.result.attributes["status.seen"] == 6)
-    // This is not on the loop.
+    // This code does not run on the loop.
     let left = try #require(kept.value)
     #expect(left.names.isEmpty && left["seen"] == nil)
     let isSet = try left.set("late", 1)
     #expect(!isSet)
   }
 
-  @Test func `a transaction without set attributes has none`() async throws {
+  @Test func `the result of a transaction without attributes has no attributes`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Engine(Configuration())

@@ -1,4 +1,4 @@
-// A program with a pre-request callback of its own, which also ends a transfer.
+// A program with its own pre-request callback, which later also aborts a transfer.
 #include "client.h"
 
 static int calls;

@@ -1,4 +1,4 @@
-// The ways in which a program takes the head and the body of a response, and how it stops or pauses them.
+// A program that receives the head and the body of responses in many ways, and also stops or pauses transfers.
 #include "client.h"
 
 static CURL *easy;
@@ -23,7 +23,7 @@ static size_t pause_every_second_body(char *bytes, size_t size, size_t count, vo
   return fwrite(bytes, size, count, stdout);
 }
 
-/// What a program must not do in a callback.
+/// Calls libcurl functions that a program must not call in a callback, and prints what they return.
 static size_t call_back(char *bytes, size_t size, size_t count, void *multi) {
   (void)bytes;
   printf("%d ", curl_multi_remove_handle(multi, easy));
@@ -34,7 +34,7 @@ static size_t call_back(char *bytes, size_t size, size_t count, void *multi) {
   return size * count;
 }
 
-/// Chooses where the body goes once the head has arrived.
+/// Chooses where the body is written after the head has arrived.
 static size_t choose(char *bytes, size_t size, size_t count, void *context) {
   long status = 0;
   curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
@@ -122,14 +122,14 @@ int main(int count, char **words) {
   curl_easy_setopt(easy, CURLOPT_USERPWD, "me:pw");
   curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_ANY);
   end();
-  // Libcurl first asks without the body. It leaves that answer out, but delivers its trailers nevertheless.
+  // Libcurl sends a first request without the body. From the response to this request, it delivers only the trailers.
   print_lines(url, "/trailer");
   curl_easy_setopt(easy, CURLOPT_USERPWD, "me:pw");
   curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_DIGEST);
   curl_easy_setopt(easy, CURLOPT_POSTFIELDS, "a=1");
   end();
 
-  // Callbacks and files that are not set.
+  // Transfers for which some callbacks or files are not set.
   begin(url, "/plain");
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, &easy);
   end();
@@ -166,7 +166,7 @@ int main(int count, char **words) {
   refuses_at = 2;
   end();
 
-  // With a multi handle, and with pauses.
+  // Transfers with a multi handle, and transfers that pause.
   CURLM *multi = curl_multi_init();
   print_lines(url, "/plain");
   curl_multi_add_handle(multi, easy);
@@ -191,7 +191,7 @@ int main(int count, char **words) {
   perform_paused(multi);
   curl_multi_cleanup(multi);
 
-  // A handle that is used again, and a copy of it.
+  // Transfers with a reused handle, and with a copy of this handle.
   print_lines(url, "/plain");
   perform(easy);
   CURL *copy = curl_easy_duphandle(easy);

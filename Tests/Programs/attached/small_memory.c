@@ -6,7 +6,7 @@
 
 void *__libc_malloc(size_t size);
 
-/// Only the program `reused` is limited, not the commands that run and start it.
+/// Limits only the program `reused`, not the commands that start it.
 static int is_for_this(void) {
   const char *slash = strrchr(program_invocation_name, '/');
   return strcmp(slash ? slash + 1 : program_invocation_name, "reused") == 0;

@@ -1,4 +1,5 @@
-// A transfer on a thread with a stack of the given size in KiB. With "used-up", no descriptor is left when the thread ends.
+// A transfer on a thread with a stack of the given size in KiB. With "used-up", no descriptor is free when the thread
+// ends.
 #define _GNU_SOURCE
 #include "client.h"
 

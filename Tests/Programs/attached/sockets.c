@@ -1,4 +1,4 @@
-// A program with a loop of its own: curl_multi_socket_action with callbacks for sockets and the timer.
+// A program with its own event loop. It uses curl_multi_socket_action with callbacks for sockets and the timer.
 #include "client.h"
 #include "watched.h"
 

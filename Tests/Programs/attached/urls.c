@@ -1,4 +1,4 @@
-// Every way to say where a request goes.
+// Every way to set the URL of a request.
 #include "client.h"
 
 static void get(CURL *easy, const char *url) {
@@ -30,7 +30,7 @@ int main(int count, char **words) {
   curl_url_set(parsed, CURLUPART_URL, url, 0);
   curl_easy_setopt(easy, CURLOPT_CURLU, parsed);
   perform(easy);
-  // The parsed URL counts, although the other one was set later.
+  // Libcurl uses the parsed URL, although CURLOPT_URL was set later.
   get(easy, "http://127.0.0.1:1/unused");
   curl_url_set(parsed, CURLUPART_PATH, "/changed", 0);
   perform(easy);

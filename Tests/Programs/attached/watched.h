@@ -1,4 +1,4 @@
-// The sockets that libcurl asks a program with a loop of its own to watch.
+// The sockets that libcurl asks a program with its own event loop to watch.
 #ifndef WATCHED_H
 #define WATCHED_H
 #include <curl/curl.h>

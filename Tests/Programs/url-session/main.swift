@@ -1,6 +1,6 @@
 // A program that uses URLSession and knows nothing of Sluice: one request with `await`, one with a completion handler,
 // and many at once. Prints the bodies. With a second argument, it makes a request that a stage holds back until another
-// one comes.
+// request arrives.
 import Dispatch
 import Foundation
 import FoundationNetworking
@@ -18,8 +18,9 @@ if CommandLine.arguments.count > 2 {
     continuation.finish()
   }.resume()
   show(try await URLSession.shared.data(from: url("/fast")).0)
-  // The session might begin the first task after the others, so this asks until the first one is released. It runs
-  // until the program ends, because a task of URLSession that is cancelled while it finishes might never end.
+  // The session might begin the first task after the others, so this task sends requests until the first task is
+  // released. It runs until the program ends, because a task of URLSession that is cancelled while it finishes might
+  // never end.
   Task { while true { _ = try? await URLSession.shared.data(from: url("/release")) } }
   for await body in bodies { show(body) }
   print("/held arrived")

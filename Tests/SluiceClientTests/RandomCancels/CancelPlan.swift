@@ -1,8 +1,8 @@
 import SluiceMessages
 import SluiceTestKit
 
-/// What one call asks for, what the server answers, and when and how the call is cancelled: the same for the same seed and
-/// number.
+/// What one call asks for, what the server answers, and when and how the call is cancelled. The same seed and number
+/// always give the same plan.
 struct CancelPlan: Sendable {
   enum Call: CaseIterable, Sendable {
     case data, bytes, upload, download
@@ -19,10 +19,11 @@ struct CancelPlan: Sendable {
 
   enum Moment: Sendable {
     case beforeTheCall
-    /// After the canceller has given way to other tasks this many times.
+    /// The moment after this many calls of `Task.yield()`.
     case yields(Int)
     case requestSeen
-    /// The caller has read or produced this much of the body; where it cannot see that, the server has sent its part.
+    /// The caller has read this many bytes, or produced this many pieces. For data calls and downloads, the server has
+    /// sent its part of the body.
     case bodyMoved(Int)
     case theEnd
   }
@@ -39,7 +40,7 @@ struct CancelPlan: Sendable {
   let byteCount: Int
   let moment: Moment
   let means: Means
-  /// Whether another thread cancels.
+  /// Whether the call is cancelled from another thread.
   let isFromThread: Bool
   /// Whether a reader of bytes waits for the cancellation in the middle of the body.
   let holdsReading: Bool
@@ -49,7 +50,7 @@ struct CancelPlan: Sendable {
     self.number = number
     let call = Call.allCases[Int.random(in: 0..<4, using: &random)]
     let answer = Answer.allCases[Int.random(in: 0..<3, using: &random)]
-    // The largest body is larger than what a reader can leave unread.
+    // The largest size is above the client's buffer of 1 MiB, so the engine pauses the transfer of a reader that stops.
     let byteCount = [2, 40_000, 3_000_000][[0, 0, 0, 1, 1, 1, 1, 2].randomElement(using: &random) ?? 0]
     let isRead = call == .bytes && answer != .none
     let isReleased = isRead && Int.random(in: 0..<3, using: &random) == 0
@@ -67,7 +68,7 @@ struct CancelPlan: Sendable {
     holdsReading = !isReleased && Bool.random(using: &random)
   }
 
-  /// Whether the server receives the body to its end: an upload that is not answered never ends.
+  /// Whether the uploaded body has an end. An upload without a complete answer never ends by itself.
   var isUploadFinite: Bool { answer == .whole }
 }
 
@@ -76,6 +77,6 @@ enum CancelEnd: Equatable, Sendable {
   case whole
   case cancelled
   case released
-  /// Anything else, which is a fault.
+  /// Any other end. It fails the test.
   case failed(String)
 }

@@ -12,16 +12,16 @@ struct CancelCensus: Equatable, Sendable {
   var engines = 0
 }
 
-/// One call that is cancelled as planned, and what the engine and the server tell about it.
+/// One call that is cancelled as planned. This object is also its delegate and its server.
 final class CancelledCall: TransactionDelegate {
   let plan: CancelPlan
   private let handle = Cancellation()
-  /// The planned moment has come, or the call has ended before it.
+  /// Set at the planned moment, or when the call ends before this moment.
   private let isDue = Signal()
-  /// Opened after the cancellation, for calls that wait for it.
+  /// Set after the cancellation. Some calls wait for this signal.
   private let isCancelled = Signal()
   private let end = Watched<CancelEnd?>(nil)
-  /// The results that the delegate got: nil or the code of the error.
+  /// One element for each result that the delegate got: the code of its error, or nil for a success.
   private let results = Watched<[ErrorCode?]>([])
   private let census: Watched<CancelCensus>
 
@@ -42,7 +42,7 @@ final class CancelledCall: TransactionDelegate {
 
   // MARK: The server
 
-  /// The steps of the answer to this call.
+  /// Returns the server's steps for the answer to this call.
   func answer() -> [ScriptStep] {
     if case .requestSeen = plan.moment { isDue.set() }
     let head = ScriptStep.send("HTTP/1.1 200 OK\r\nContent-Length: \(plan.byteCount)\r\n\r\n")
@@ -54,7 +54,7 @@ final class CancelledCall: TransactionDelegate {
 
   // MARK: The caller
 
-  /// Makes the call, cancels it, and waits until both are done.
+  /// Makes the call, cancels it, and waits until the call has ended.
   ///
   /// - Throws: if the call hangs.
   func run(_ client: Client, _ url: HTTPURL, to path: String) async throws -> CancelEnd {
@@ -118,7 +118,7 @@ final class CancelledCall: TransactionDelegate {
     return whole(count)
   }
 
-  /// Returns whether as much of the body as planned has moved.
+  /// Returns whether the planned amount of the body has been read or produced.
   @discardableResult private func moved(_ count: Int) -> Bool {
     guard case .bodyMoved(let planned) = plan.moment, count >= planned else { return false }
     isDue.set()
@@ -130,7 +130,7 @@ final class CancelledCall: TransactionDelegate {
   }
 }
 
-/// Pieces of 1,000 bytes, without an end if there is no count.
+/// Pieces of 1,000 bytes. Without a count, the sequence never ends.
 private struct ProducedPieces: AsyncSequence, Sendable {
   let count: Int?
   let census: Watched<CancelCensus>

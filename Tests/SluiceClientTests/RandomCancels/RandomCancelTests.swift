@@ -12,19 +12,20 @@ import Testing
 
 /// Calls of every kind that are cancelled at random moments, by their task, their handle, both, or their reader.
 @Suite struct RandomCancelTests {
-  /// Scale: 300 calls; `SLUICE_SOAK=1` takes 10,000. A failure names its seed; `SLUICE_SEED` repeats it.
+  /// Makes 300 calls, or 10,000 with `SLUICE_SOAK=1`. A failure names its seed, and `SLUICE_SEED` set to this seed
+  /// repeats the run.
   @Test func `calls that are cancelled at random moments end once each, and leave nothing behind`() async {
     await #expect(processExitsWith: .success) {
       var seeds = SystemRandomNumberGenerator()
       let seed = getenv("SLUICE_SEED").flatMap { UInt64(String(cString: $0)) } ?? seeds.next()
       let calls = Locked<[Int: CancelledCall]>([:])
-      // One server for both runs: its thread might keep the port for a moment after its end.
+      // Both runs use one server, because the thread of a stopped server can keep its socket open for a moment.
       let server = try ScriptedServer { head, _ in
         let number = head.startLine.split(separator: " ").dropFirst().first.flatMap { Int($0.dropFirst()) }
         return number.flatMap { number in calls.withLock { $0[number] } }?.answer() ?? [.close]
       }
       defer { server.stop() }
-      // Opens what is opened only once.
+      // The first run opens the descriptors that are opened only once in a process.
       try await RandomCancels(seed: seed &+ 1, calls).run(200, server)
       let descriptors = ProcessFacts().openDescriptorCount
       try await RandomCancels(seed: seed, calls).run(getenv("SLUICE_SOAK") != nil ? 10_000 : 300, server)
@@ -38,7 +39,7 @@ import Testing
 private final class RandomCancels: Sendable {
   private let seed: UInt64
   private let folder: TemporaryDirectory
-  /// The calls of the run, for the server.
+  /// The calls of the run. The server looks up its answers here.
   private let calls: Locked<[Int: CancelledCall]>
   private let ends = Locked<[Int: CancelEnd]>([:])
   private let census = Watched(CancelCensus())
@@ -52,8 +53,8 @@ private final class RandomCancels: Sendable {
   func run(_ count: Int, _ server: ScriptedServer) async throws {
     try await callAndCheck(count, server)
     calls.withLock { $0 = [:] }
-    // An object that a transaction held longer than its call would still exist here: the engine, the sequence of an
-    // upload, the delegate.
+    // This wait fails if a transaction retains an object longer than its call: the engine, the sequence of an upload,
+    // or the delegate.
     try await census.wait(for: "everything to be released; SLUICE_SEED=\(seed)") { $0 == CancelCensus() }
     try await server.waitForScripts()
   }
@@ -65,7 +66,7 @@ private final class RandomCancels: Sendable {
     configuration.addStage("ledger", ledger.code)
     let client = try Client(configuration)
     try await withCleanup {
-      // The transaction of a reader that drops the sequence ends a little later.
+      // If a reader drops the sequence, its transaction ends a little later than the call.
       await client.shutdown(drain: Patience.limit)
     } _: {
       try await callAll(count, client, server.baseURL)
@@ -74,7 +75,7 @@ private final class RandomCancels: Sendable {
     expectCoverage(count)
   }
 
-  /// Runs some calls at a time; each one that ends starts another one.
+  /// Runs 24 calls at a time. When a call ends, the next one starts.
   private func callAll(_ count: Int, _ client: Client, _ base: String) async throws {
     let next = Watched(0)
     try await withThrowingTaskGroup { group in
@@ -98,7 +99,8 @@ private final class RandomCancels: Sendable {
     }
   }
 
-  /// Each call has one end, each transaction one completion, and only whole downloads have a file.
+  /// Checks that each call has one end, that each transaction has one completion, and that only complete downloads have
+  /// a file.
   private func expectBalance(_ count: Int, _ engine: Engine, _ ledger: CheckedLedger) {
     let (calls, ends) = (calls.withLock { $0 }, ends.withLock { $0 })
     var (completions, files) = (0, Set<String>())
@@ -119,7 +121,7 @@ private final class RandomCancels: Sendable {
     #expect(metrics.inFlight == 0 && engine.unfinished == [0, 0], "SLUICE_SEED=\(seed)")
   }
 
-  /// What is wrong with the end of a call; nil if nothing is.
+  /// Returns what is wrong with the end of a call, or nil if it is correct.
   private func fault(_ plan: CancelPlan, _ end: CancelEnd?, _ codes: [ErrorCode?]) -> String? {
     switch end {
     case .cancelled: break
@@ -135,8 +137,8 @@ private final class RandomCancels: Sendable {
     }
   }
 
-  /// Checks that calls were cancelled before they were sent, while they ran, and too late; those that ran are of each
-  /// kind.
+  /// Checks that enough calls were cancelled before they were sent, while they ran, and too late. For each kind of
+  /// call, enough calls must have been cancelled while they ran.
   private func expectCoverage(_ count: Int) {
     let (calls, ends) = (calls.withLock { $0.values }, ends.withLock { $0 })
     let early = calls.count { $0.codes.isEmpty }
@@ -149,7 +151,7 @@ private final class RandomCancels: Sendable {
   }
 }
 
-/// Checks the events of an engine while they happen; the engine holds it.
+/// Checks the events of an engine while they happen. The engine retains this object through its stage.
 private final class CheckedLedger: Sendable {
   private let census: Watched<CancelCensus>
   private let state = Locked((checker: LedgerChecker(), violation: String?.none))
@@ -161,7 +163,7 @@ private final class CheckedLedger: Sendable {
 
   deinit { census.update { $0.engines -= 1 } }
 
-  /// A tracer that checks here.
+  /// A tracer that checks each event with this object.
   var code: StageCode {
     StageCode(observing: { [self] event in
       state.withLock { state in
@@ -172,7 +174,8 @@ private final class CheckedLedger: Sendable {
     })
   }
 
-  /// The number of transactions, and the first violation, or the transaction that has not ended.
+  /// Returns the number of transactions, and the first violation if there is one. A transaction that has not ended is a
+  /// violation too.
   func finish() -> (transactions: Int, violation: String?) {
     state.withLock { state in
       do throws(LedgerViolation) { try state.checker.finish() } catch {

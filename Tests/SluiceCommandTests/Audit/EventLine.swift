@@ -2,7 +2,7 @@ import SluiceJSON
 
 /// A line of an event log, read as `docs/schema/event.schema.json` describes it.
 ///
-/// It shares no code with the command's reader and writer of logs: two readers with the same mistake would agree.
+/// It shares no code with the command's reader and writer of logs, because they would then have the same mistakes.
 struct EventLine {
   static let names = [
     "will_execute", "did_configure", "did_issue", "did_receive_informational", "did_receive", "will_redirect",
@@ -12,7 +12,7 @@ struct EventLine {
 
   var event = ""
   var transaction = ""
-  /// Nil in a log without it.
+  /// Nil if the log has no `sequence`.
   var sequence: Int64?
   var timeNs: Int64 = 0
   var attempt: Int64 = 0
@@ -32,7 +32,7 @@ struct EventLine {
   var phasesNs: Int64?
   /// The members of `timings`; true is read as 1.
   var timings: [String: Int64] = [:]
-  /// Its place in a trace; nil if the line has none.
+  /// The trace of the line's hop or caller, or nil if the line has no trace.
   var traceId: String?
   var spanId: String?
   var parentSpanId: String?
@@ -53,7 +53,7 @@ struct EventLine {
     guard missing.isEmpty else { throw LogComplaint("format", "no \(missing.sorted()) in \(document)") }
   }
 
-  /// False if the schema forbids the member or its value.
+  /// Returns false if the schema forbids the member or its value.
   private mutating func read(_ name: String, _ value: JSONValue) throws(LogComplaint) -> Bool {
     switch name {
     case "event": return Self.read(value.string, into: &event) && Self.names.contains(event)
@@ -133,13 +133,14 @@ struct EventLine {
     value.integer.flatMap { range.contains($0) ? $0 : nil }
   }
 
-  /// Hexadecimal digits in lower case, not all of them 0.
+  /// Returns the text if it has this number of lower-case hexadecimal digits, not all of them 0. Otherwise, returns
+  /// nil.
   static func id(_ value: JSONValue, digits: Int) -> String? {
     guard let text = value.string, text.utf8.count == digits, text.contains(where: { $0 != "0" }) else { return nil }
     return text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) } ? text : nil
   }
 
-  /// Version 4, in lower case.
+  /// Returns whether a text is a UUID of version 4 in lower case.
   private static func isUUID(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     guard bytes.count == 36 else { return false }

@@ -1,14 +1,15 @@
-/// A second opinion on an event log: written only from the rules in `docs/command.md`, and as simple as possible.
+/// An independent check of an event log. It was written only from the rules in `docs/command.md`, and is as simple as
+/// possible.
 ///
 /// Transactions are checked one by one when their `did_complete` is read.
 struct EventLogAudit {
-  /// The first violations; more would not help.
+  /// The first 20 broken rules, each with its line number. More would not help.
   private(set) var complaints: [String] = []
   private(set) var lineCount = 0
   /// The number of events by name.
   private(set) var counts: [String: Int] = [:]
   private(set) var transactionCount = 0
-  /// The last event of each transaction and the URL of its first, by request id.
+  /// The first and the last event of each transaction, by request id.
   private(set) var ends: [String: (first: EventLine, last: EventLine)] = [:]
   private var open: [String: [EventLine]] = [:]
   private var ended: Set<String> = []

@@ -3,10 +3,10 @@ import SluiceJSON
 /// An event log with one change, made at random.
 struct EventLogDamage {
   let lines: [String]
-  /// For the message of a test.
+  /// A description of the change, for the message of a failed test.
   let what: String
-  /// Whether a rule is certainly broken: the change removes, repeats, moves or cuts a line, or changes a number that
-  /// counts.
+  /// Whether the change certainly breaks a rule: it removes, repeats, moves or cuts a line, or changes `sequence`,
+  /// `attempt` or `hop`.
   let isCertain: Bool
 
   private static let members = [
@@ -39,7 +39,7 @@ struct EventLogDamage {
       let document = try JSONValue(parsing: log[index])
       let name = Self.change(document, log, &random)
       lines[index] = try document.serializedText()
-      // These members count, so another value in a line that had one before is always wrong.
+      // These members number the events, so every change of them breaks a rule.
       let isCertain = ["sequence", "attempt", "hop"].contains(name) && lines[index] != log[index]
       self.init(lines, "\(name) of line \(index + 1): \(log[index]) became \(lines[index])", isCertain: isCertain)
     }

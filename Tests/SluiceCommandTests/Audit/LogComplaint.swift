@@ -1,6 +1,6 @@
-/// A rule of an event log that was found broken.
+/// A broken rule in an event log.
 struct LogComplaint: Error, CustomStringConvertible {
-  /// As the table in `docs/command.md` names it.
+  /// The name of the rule in the table of `docs/command.md`.
   let rule: String
   let what: String
 

@@ -1,9 +1,9 @@
 import SluiceJSON
 
-/// Whether the results of a run agree with its events, line by line.
+/// Checks, line by line, that the results of a run agree with its events.
 struct ResultAudit {
   private(set) var complaints: [String] = []
-  /// How often each id has a result.
+  /// The number of results for each id.
   private(set) var results: [Int: Int] = [:]
   private(set) var codes: [String: Int] = [:]
   private(set) var attemptCount: Int64 = 0

@@ -1,10 +1,10 @@
 /// The events of one transaction, in the order of the log, and the rules of `docs/command.md` that concern a single
 /// transaction.
 ///
-/// Each rule is checked by itself, from first to last event. That is slower than one walk that remembers everything, and
-/// easier to compare with the table.
+/// Each rule is checked in its own pass over the events. One pass for all rules would be faster, but harder to compare
+/// with the table of the rules.
 struct TransactionAudit {
-  /// Without the ends of spans, which are not steps of the transaction.
+  /// The events without `did_end_span`, which is not a step of the transaction.
   let events: [EventLine]
   private let all: [EventLine]
 
@@ -50,7 +50,7 @@ struct TransactionAudit {
     }
   }
 
-  /// Which event has which member.
+  /// Checks which event has which member.
   private func checkMembers() throws(LogComplaint) {
     for event in events {
       let (isEnd, isRetry) = (event.event == "did_complete", event.event == "will_retry")
@@ -64,7 +64,8 @@ struct TransactionAudit {
     }
   }
 
-  /// A span ends once, within the time of the transaction; its event has no members of other events.
+  /// Checks that each span ends once and within the time of the transaction, and that its event has no members of other
+  /// events.
   private func checkSpans() throws(LogComplaint) {
     var ended: Set<String> = []
     for (index, event) in all.enumerated() {
@@ -91,7 +92,7 @@ struct TransactionAudit {
     }
   }
 
-  /// Which event can follow which. The numbers of attempt and hop say which attempt or hop is meant.
+  /// Checks which event follows which. The numbers of attempt and hop tell to which attempt and hop an event belongs.
   private func checkOrder() throws(LogComplaint) {
     let followers: [String: Set<String>] = [
       // A stage of the request can answer, fail, or ask for another attempt.
@@ -100,7 +101,7 @@ struct TransactionAudit {
       "did_issue": ["did_receive_informational", "did_receive", "did_end_hop"],
       "did_receive_informational": ["did_receive_informational", "did_receive", "did_end_hop"],
       "did_receive": ["will_redirect", "did_end_hop"],
-      // The hop ended before the redirect if a stage took time to decide.
+      // If a stage takes time to decide, `did_end_hop` comes before `will_redirect`.
       "will_redirect": [
         "did_issue", "did_end_hop", "will_retry", "did_validate_response", "did_complete",
       ],
@@ -126,7 +127,7 @@ struct TransactionAudit {
     }
   }
 
-  /// The last event of that name before another event, in the same attempt and hop.
+  /// Returns the last event with this name before the event at `index`, in the same attempt and hop.
   private func find(_ name: String, before index: Int) -> EventLine? {
     events[..<index].last { $0.event == name && isSameHop($0, events[index]) }
   }
@@ -135,7 +136,7 @@ struct TransactionAudit {
     event.attempt == other.attempt && event.hop == other.hop
   }
 
-  /// Each issued hop ends, once, before any event that does not belong to it.
+  /// Checks that each issued hop ends once, and before any event that does not belong to it.
   private func checkHops() throws(LogComplaint) {
     let parts: Set = ["did_receive_informational", "did_receive", "will_redirect"]
     for (index, event) in events.enumerated() {
@@ -162,7 +163,7 @@ struct TransactionAudit {
     }
   }
 
-  /// The numbers of attempts and hops.
+  /// Checks the numbers of attempts and hops.
   private func checkPlaces() throws(LogComplaint) {
     for (index, event) in events.enumerated() where index == 0 {
       try demand(event.attempt == 0 && event.hop == 0, "numbering", event, "it does not begin with 0.0")
@@ -190,7 +191,7 @@ struct TransactionAudit {
     }
   }
 
-  /// Whether another hop can follow that of an event: it was redirected, or credentials were demanded.
+  /// Returns whether another hop can follow the hop of an event, because of a redirect or a challenge.
   private func leadsOn(_ event: EventLine) -> Bool {
     events.contains { other in
       let isChallenge = other.event == "did_receive" && [401, 407].contains(other.status)
@@ -234,7 +235,8 @@ struct TransactionAudit {
     }
   }
 
-  /// The status of a hop is the server's. A head whose body is incomplete might have had no `did_receive`.
+  /// Checks that the status of a hop is the server's. If the body is incomplete, the head may have had no
+  /// `did_receive`.
   private func checkStatusOfHop(_ event: EventLine, _ received: Int64?, isIssued: Bool) throws(LogComplaint) {
     let isReceived = event.status == received && event.receivedStatus == nil
     let isUnreceived = (200...999).contains(event.status ?? 0) && event.receivedStatus == 0
@@ -269,7 +271,7 @@ struct TransactionAudit {
     }
   }
 
-  /// Before its `did_issue` an event is in the caller's trace, afterwards in that of the hop.
+  /// Checks that events before a hop's `did_issue` are in the caller's trace, and later events in the hop's trace.
   private func checkTraces() throws(LogComplaint) {
     let caller = events[0]
     for (index, event) in events.enumerated() {
@@ -302,7 +304,7 @@ struct TransactionAudit {
     }
   }
 
-  /// How long hops took, and their phases.
+  /// Checks the durations of hops and of their phases.
   private func checkTimings() throws(LogComplaint) {
     for (index, event) in events.enumerated() {
       let elapsed = event.timeNs - hopStart(index)
@@ -328,7 +330,8 @@ struct TransactionAudit {
     }
   }
 
-  /// The earliest time at which the hop of an event can have begun; for a first hop, when its attempt was configured.
+  /// Returns the earliest time at which the hop of an event can have begun. For a first hop, this is the attempt's
+  /// `did_configure`.
   private func hopStart(_ index: Int) -> Int64 {
     let event = events[index]
     let before = event.hop == 0 ? find("did_configure", before: index) : events[..<index].last { !isSameHop($0, event) }

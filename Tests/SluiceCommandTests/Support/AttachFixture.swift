@@ -17,7 +17,7 @@ final class AttachFixture {
   /// - Parameters:
   ///   - more: further plugins, each with a comma before it.
   ///   - stages: the lists of the configuration.
-  ///   - answer: must be the same for the same request, whatever its headers.
+  ///   - answer: the server's answer to a request. It must not depend on the request's headers.
   init(
     more: String = "", stages: String = #""request": ["fixed"], "issue": ["trace"]"#,
     answer: @escaping @Sendable (ServerRequest) -> ServerResponse = { .text("answer to \($0.method) \($0.target)\n") }
@@ -30,21 +30,21 @@ final class AttachFixture {
 
   deinit { server.stop() }
 
-  /// Debian's package python3-pycurl, which its own Python alone sees.
+  /// Whether Debian's package python3-pycurl is installed. Only Debian's own Python finds it.
   static let hasPycurl = FileTree.names(in: "/usr/lib/python3/dist-packages").contains { $0.hasPrefix("pycurl.") }
 
   var url: String { server.baseURL }
-  /// The same server, as an origin that the configuration does not list.
+  /// Another URL of the same server. Its origin is not listed in the configuration.
   var otherURL: String { "http://localhost:\(server.port)" }
 
-  /// Runs a program without the command.
+  /// Runs a program without `sluice attach`.
   func run(_ words: [String], input: [UInt8] = [], environment: [String: String?] = [:]) async throws -> CommandResult {
     try await Command.run(
       words[0], Array(words.dropFirst()), environment: Self.environment(environment), standardInput: input,
       workingDirectory: folder.path)
   }
 
-  /// Runs a program under the command.
+  /// Runs a program under `sluice attach`.
   func attach(
     _ words: [String], options: [String] = [], input: [UInt8] = [], environment: [String: String?] = [:]
   ) async throws -> CommandResult {
@@ -56,9 +56,9 @@ final class AttachFixture {
     Tool.cleared.merging(["SLUICE_DISABLE": nil, "SLUICE_ATTACH": nil, "LD_PRELOAD": nil]) { $1 }.merging(more) { $1 }
   }
 
-  /// Runs the program by itself and then under the command; both must do the same.
+  /// Runs the program without `sluice attach` and then with it. Output and exit status must be the same.
   ///
-  /// - Returns: the requests of the run under the command.
+  /// - Returns: the requests of the second run.
   func compare(
     _ words: [String], input: [UInt8] = [], environment: [String: String?] = [:]
   ) async throws -> [ServerRequest] {
@@ -84,7 +84,7 @@ final class AttachFixture {
     return requests
   }
 
-  /// The number of transactions in the files of events, each of which must keep the rules of the ledger.
+  /// Returns the number of transactions in the event logs. Throws if a log breaks a rule of the ledger.
   func verifiedTransactions() async throws -> Int {
     var count = 0
     for name in FileTree.names(in: folder.path("events")) {
@@ -103,7 +103,7 @@ struct TraceIDs: Hashable {
   let trace: String
   let span: String
 
-  /// Nil without the header.
+  /// Nil if the request has no such header.
   init?(_ request: ServerRequest) { self.init(request.headers.first("traceparent")) }
 
   init?(_ text: String?) {
@@ -117,7 +117,7 @@ extension [ServerRequest] {
   /// The ids of the requests that have a `traceparent`.
   var traceIDs: [TraceIDs] { compactMap { TraceIDs($0) } }
 
-  /// The values of a header, one for each request: nil for a request without it, and several values joined.
+  /// Returns one element for each request: the values of the header, joined, or nil if the request does not have it.
   func each(_ name: String) -> [String?] {
     map { request in
       let values = request.headers.values(of: name)

@@ -2,13 +2,14 @@ import SluiceJSON
 import SluiceServer
 import SluiceTestKit
 
-/// A server, a collector for OTLP, and a configuration with `otlp` and trace headers for programs under `sluice attach`.
+/// A server, an OTLP collector, and a configuration for programs under `sluice attach` with the plugin `otlp` and with
+/// trace headers.
 struct AttachedCollector {
   let fixture: AttachFixture
   let collector: LoopbackServer
 
   /// - Parameters:
-  ///   - config: settings of the plugin besides the endpoint, each with a comma in front.
+  ///   - config: further settings of the plugin, each with a comma before it.
   ///   - endpoint: the endpoint of the plugin, if it is not the collector.
   ///   - delivery: the delivery of the events.
   init(
@@ -42,10 +43,10 @@ struct AttachedCollector {
       .compactMap { TraceIDs("00-\($0["traceId"]?.string ?? "")-\($0["spanId"]?.string ?? "")-01") }
   }
 
-  /// The ids that the server has received, from this request on.
+  /// Returns the ids that the server has received, beginning with the request at `start`.
   func sent(from start: Int = 0) -> [TraceIDs] { Array(fixture.server.requests.dropFirst(start)).traceIDs }
 
-  /// The program's command line, under the command.
+  /// Starts a program under `sluice attach`.
   func start(_ words: [String]) throws -> RunningCommand {
     try Command(
       Tool.path, ["attach", "-c", fixture.configuration, "--"] + words, environment: Tool.cleared

@@ -16,8 +16,8 @@ struct AttachedComparison {
   let attachedRequests: [ServerRequest]
 
   /// - Parameters:
-  ///   - words: the program and its arguments, for the URL of the server without a slash at the end.
-  ///   - setUp: for the second run, shell commands before the program; `$F` is the folder of the command.
+  ///   - words: returns the program and its arguments. It gets the server's URL, without a slash at the end.
+  ///   - setUp: shell commands that the second run executes before the program. `$F` is the folder of `sluice attach`.
   static func run(
     _ words: (_ url: String) -> [String], configuration: String = tracing, environment: [String: String?] = [:],
     setUp: String? = nil, tool: String = Tool.path
@@ -38,17 +38,17 @@ struct AttachedComparison {
       attachedRequests: Array(server.requests.dropFirst(count)))
   }
 
-  /// Which requests of the second run had trace headers.
+  /// For each request of the second run, whether it had trace headers.
   var isTraced: [Bool] { attachedRequests.map { $0.headers.first("traceparent") != nil } }
   var tracedCount: Int { isTraced.count { $0 } }
 
-  /// What the command said about transfers without the pipeline, such as `1 transfer …: REASON`.
+  /// The messages of `sluice attach` about transfers without the pipeline, such as `1 transfer …: REASON`.
   var passed: [Substring] {
     attached.errorText.split(separator: "\n").filter { $0.hasPrefix("sluice: attach: ") }
       .map { $0.dropFirst("sluice: attach: ".count) }
   }
 
-  /// The program must not notice any difference.
+  /// Checks that the program did the same in both runs.
   func expectSame(_ location: SourceLocation = #_sourceLocation) {
     #expect(attached.outputText == plain.outputText, sourceLocation: location)
     #expect(attached.ending == plain.ending, "\(attached.errorText)", sourceLocation: location)
@@ -57,7 +57,7 @@ struct AttachedComparison {
     #expect(attachedRequests.count == plainRequests.count, sourceLocation: location)
   }
 
-  /// Like ``expectSame``, and every request has trace headers, once.
+  /// Like ``expectSame``. In addition, each request of the second run must have one `traceparent`.
   func expectSameButTraced(_ location: SourceLocation = #_sourceLocation) {
     expectSame(location)
     for request in attachedRequests {
@@ -67,7 +67,7 @@ struct AttachedComparison {
     #expect(passed.isEmpty, sourceLocation: location)
   }
 
-  /// Like ``expectSame``, and no request has trace headers, all for one reason.
+  /// Like ``expectSame``. In addition, no request may have trace headers, and all must have the same reason for it.
   func expectSameAndPassed(_ count: Int, _ reason: String, _ location: SourceLocation = #_sourceLocation) {
     expectSame(location)
     #expect(tracedCount == 0, sourceLocation: location)
@@ -76,7 +76,7 @@ struct AttachedComparison {
       sourceLocation: location)
   }
 
-  /// Shows the parts of a request that do not differ between two runs of a program.
+  /// Answers with the parts of the request that are the same in both runs.
   private static let answer: @Sendable (ServerRequest) -> ServerResponse = { request in
     if request.path == "/redirect" {
       return ServerResponse(status: 302, headers: [HeaderLine("Location", "/after")])

@@ -3,7 +3,8 @@ import SluiceJSON
 import SluiceServer
 import SluiceTestKit
 
-/// `sluice run --control` with a stamping plugin `a`, its input open, and a server that tells the stamps back.
+/// A running `sluice run --control` with an open input. Its plugin `a` stamps requests and responses, and the server
+/// returns the stamps of the requests.
 final class ControlledRun: Sendable {
   let folder: TemporaryDirectory
   let server: LoopbackServer
@@ -14,8 +15,8 @@ final class ControlledRun: Sendable {
 
   /// - Parameters:
   ///   - more: further plugins, each with a comma before it.
-  ///   - options: of the command, besides the usual ones.
-  ///   - environment: variables of the command besides the usual ones.
+  ///   - options: further options of the command.
+  ///   - environment: further variables of the command.
   init(
     more: String = "", socket: String? = nil, swap: String = #"{"probation": {"duration": "30s"}}"#,
     options: [String] = [], environment: [String: String] = [:]
@@ -54,7 +55,7 @@ final class ControlledRun: Sendable {
     }
   }
 
-  /// `sluice ctl` with this socket.
+  /// Runs `sluice ctl` with this socket.
   func ctl(_ arguments: String...) async throws -> CommandResult {
     try await Command.run(Tool.path, ["ctl"] + arguments + ["--socket", socket], environment: Tool.cleared)
   }
@@ -74,7 +75,7 @@ final class ControlledRun: Sendable {
 
   private var line: String { #"{"url": "\#(server.baseURL)/"}"# + "\n" }
 
-  /// Writes requests without a pause, until ``stopFlow()``; returns how many.
+  /// Writes requests without a pause until ``stopFlow()`` is called. The task returns the number of requests.
   func flow() -> Task<Int, any Error> {
     Task.detached { [self] in
       while !lines.value.isStopping {
@@ -101,7 +102,7 @@ final class ControlledRun: Sendable {
 }
 
 extension JSONValue {
-  /// The number that a result was stamped with in both phases; nil where they differ.
+  /// The stamp of a result, or nil if the stamps of its request and its response differ.
   var stamp: Int? {
     let headers = self["response"]?["headers"]
     guard let stamp = headers?["x-stamp-a"]?.string, stamp == headers?["x-echo-a"]?.string else { return nil }

@@ -3,7 +3,7 @@ import SluiceTestKit
 
 /// What the server answers to curl and to `send`.
 struct CurlAnswers {
-  /// Paths that were requested before.
+  /// The paths that were already requested.
   private let seen = Watched(Set<String>())
 
   func answer(_ request: ServerRequest) -> ServerResponse {
@@ -48,7 +48,7 @@ struct CurlAnswers {
       body: .bytes(Array(text.utf8)))
   }
 
-  /// A text, or the part of it that the request asks for.
+  /// Returns a text, or the part of it that the request's Range field asks for.
   private static func part(_ request: ServerRequest) -> ServerResponse {
     let bytes = Array("answer in parts\n".utf8)
     guard let range = request.headers.first("range"), let start = Int(range.dropFirst(6).dropLast()) else {

@@ -1,14 +1,15 @@
 import SluiceServer
 import SluiceTestKit
 
-/// The curl of this machine, and what it sends.
+/// The curl of this machine, and a form of its requests that can be compared.
 enum CurlCommand {
-  /// Nil without curl.
+  /// The path of curl, or nil if it is not installed.
   static let path = ["/usr/bin/curl", "/usr/local/bin/curl", "/bin/curl"].first { FileTree.exists($0) }
 
-  /// A request without what curl and `send` can choose for themselves: agent, boundary of a form, and order of headers.
+  /// Returns a request as text, without what curl and `send` may choose: user agent, form boundary, and order of
+  /// headers.
   ///
-  /// - Parameter names: headers that are left out besides, in lower case.
+  /// - Parameter names: further headers that are left out, in lower case.
   static func comparable(_ request: ServerRequest, without names: Set<String> = []) -> String {
     let type = request.headers.first("content-type") ?? ""
     let given = type.firstRange(of: "boundary=").map { String(type[$0.upperBound...]) } ?? ""
@@ -17,7 +18,7 @@ enum CurlCommand {
     let headers = request.headers.compactMap { line -> String? in
       let name = line.name.lowercased()
       guard !names.contains(name), !line.value.hasPrefix("curl/"), !line.value.hasPrefix("sluice/") else { return nil }
-      // Curl 7.88 sends `Expect` with every file that is uploaded, even of one byte; newer versions only above 1 MiB.
+      // Curl 7.88 sends `Expect` with every uploaded file. Newer versions send it only for files above 1 MiB.
       if name == "expect", request.body.count <= 1 << 20 { return nil }
       return "\(name): \(name == "content-length" && boundary != nil ? "" : plain(line.value))"
     }

@@ -2,7 +2,7 @@ import Glibc
 import SluiceServer
 import SluiceTestKit
 
-/// A server, and folders with files, for one run of curl or of `send` with the same words.
+/// A server, and folders with files, for one run of curl or of `send`.
 final class CurlFixture {
   private let folder: TemporaryDirectory
   private let work: TemporaryDirectory
@@ -34,7 +34,7 @@ final class CurlFixture {
 
   private func writeFiles() throws {
     let passwords = "machine 127.0.0.1 login me password \"p w\"\ndefault login other password o\n"
-    // A time that no rule about the longest lifetime shortens.
+    // This time is near enough that no limit of a cookie's lifetime shortens it.
     let expires = (time(nil) / 86_400 + 30) * 86_400
     let cookies = """
       # Netscape HTTP Cookie File
@@ -59,18 +59,18 @@ final class CurlFixture {
     try work.write("old\n", to: "old.txt")
   }
 
-  /// What one of the two commands did.
+  /// What one run of curl or `send` did.
   struct Outcome: Equatable {
     var requests: [String]
     var output: String
-    /// The contents of files, by path.
+    /// The contents of the files in the working folder, by path.
     var files: [String: String]
     var status: Int32
   }
 
   /// - Parameters:
-  ///   - command: the command, for a shell.
-  ///   - words: its arguments, with the names of values in braces.
+  ///   - command: the command, in shell syntax.
+  ///   - words: its arguments, in shell syntax. A name in braces is replaced by its value.
   private func perform(_ command: String, _ words: String) async throws -> CommandResult {
     var text = words
     for (name, value) in values { text = text.replacing("{\(name)}", with: value) }
@@ -79,7 +79,7 @@ final class CurlFixture {
       environment: Tool.cleared.merging(["HOME": work.path]) { $1 })
   }
 
-  /// The requests that the server has got so far, the command's being the last.
+  /// Runs the command, and returns all requests that the server has got so far. The command's requests come last.
   func received(_ command: String, _ words: String) async throws -> [ServerRequest] {
     let result = try await perform(command, words)
     guard result.status == 0 else { throw TestKitError("\(command) \(words): \(result.errorText)") }
@@ -89,7 +89,7 @@ final class CurlFixture {
   func run(_ command: String, _ words: String) async throws -> Outcome {
     let result = try await perform(command, words)
     let requests = (server.requests + localRequests.value).map { plain(CurlCommand.comparable($0)) }
-    // Curl writes a jar in an order of its own.
+    // Curl writes the cookies of a jar in an order that differs from Sluice's, so the lines are sorted.
     let isJar = words.contains("--cookie-jar")
     func ordered(_ text: String) -> String {
       isJar ? text.split(separator: "\n").sorted().joined(separator: "\n") : text
@@ -101,14 +101,14 @@ final class CurlFixture {
       status: result.status)
   }
 
-  /// The text without comments and without what differs from run to run.
+  /// Returns the text without comments, and without parts that differ from run to run.
   private func plain(_ text: String) -> String {
     text.replacing(server.baseURL, with: "{url}").replacing("127.0.0.1:\(port)", with: "{host}")
       .replacing(":\(port)", with: ":{port}").replacing(/Date: [^\r]*/, with: "Date:")
       .replacing(/(?m)^# .*\n/, with: "").replacing(", algorithm=MD5", with: "")
   }
 
-  /// The content of each file in a folder and below, by its path from there.
+  /// Returns the content of each file in a folder and its subfolders, by relative path.
   private static func files(in folder: String) throws -> [String: [UInt8]] {
     var files: [String: [UInt8]] = [:]
     for name in FileTree.names(in: folder) {

@@ -1,9 +1,9 @@
-/// Words for curl that `sluice send` takes in the same way.
+/// Arguments with which curl and `sluice send` must do the same.
 ///
-/// `{url}` is the server, `{port}` its port, `{socket}` a Unix socket with a server. `{file}` is a file with two lines,
-/// `{bytes}` one with all bytes, `{large}` one above 1 MiB, `{jar}` one of cookies, `{netrc}` one of passwords,
-/// `{options}` one of options. The folder contains `part.txt`, the first five bytes of what the server answers, and
-/// `old.txt`.
+/// `{url}` is the server's URL, `{port}` its port, and `{socket}` the Unix socket of another server. These are files:
+/// `{file}` has two lines, `{bytes}` all byte values, `{large}` more than 1 MiB, `{jar}` cookies, `{netrc}` passwords,
+/// and `{options}` options. The working folder contains `part.txt`, which has the first five bytes of the server's
+/// answer, and `old.txt`.
 enum CurlInvocations {
   static let requests: [String] = [
     "{url}/", "{url}/a?b=c", "-X DELETE {url}/a", "--request OPTIONS {url}/", "-I {url}/", "--head {url}/",
@@ -109,7 +109,7 @@ enum CurlInvocations {
     "--retry 1 --retry-delay 1 --retry-connrefused http://127.0.0.1:1/",
   ]
 
-  /// The time is in the signature, so these have a test of their own.
+  /// These have their own test, because the signature contains the time.
   static let signed: [String] = [
     "--aws-sigv4 aws:amz:eu-west-1:execute-api -u key:secret {url}/", "--aws-sigv4 aws:amz -u key:secret {url}/a/b.txt",
     "--aws-sigv4 aws:amz:eu-west-1:execute-api -u key:secret -H 'Content-Type: text/plain' -d a=1 {url}/form",
@@ -123,9 +123,9 @@ enum CurlInvocations {
     "--url-query 'q=x y' --url-query +raw {url}/?z", "--json @- {url}/ <{file}",
   ]
 
-  /// For a server with TLS at `{tls}`. `{ca}` is its authority, `{cert}` and `{key}` a client certificate, `{locked}` the key
-  /// with the password `secret`, `{both}` certificate and locked key in one file, `{pin}` the hash of the server's public
-  /// key, `{public}` the key itself.
+  /// Arguments for a TLS server at `{tls}`. `{ca}` is its authority, `{cert}` and `{key}` are a client certificate and
+  /// its key, and `{locked}` is the same key, encrypted with the password `secret`. `{both}` has the certificate and
+  /// the encrypted key in one file. `{public}` is the server's public key, and `{pin}` its hash.
   static let secure: [String] = [
     "{tls}/facts", "-k {tls}/facts", "--insecure {tls}/facts", "--cacert {ca} {tls}/facts",
     "--cacert {ca} --cert {cert} --key {key} {tls}/facts",

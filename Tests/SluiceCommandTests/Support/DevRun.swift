@@ -3,16 +3,17 @@ import SluiceJSON
 import SluiceServer
 import SluiceTestKit
 
-/// `sluice dev --json` with a stamping plugin `a` in C, and a server that tells the stamps back.
+/// A running `sluice dev --json`. Its plugin `a` in C stamps requests and responses, and the server returns the stamps
+/// of the requests.
 final class DevRun: Sendable {
   let folder: TemporaryDirectory
   let server: LoopbackServer
   let running: RunningCommand
-  /// The number of events that were taken so far.
+  /// The number of events that ``next(_:where:)`` has returned or skipped so far.
   private let cursor = Watched(0)
 
   /// - Parameters:
-  ///   - prepare: puts everything into the folder that is to be there at the start.
+  ///   - prepare: writes the files that the command needs at its start into the folder.
   ///   - configuration: the content of `c.json`, given the URL of the server.
   init(
     _ arguments: String..., configuration: @Sendable (String) -> String = { DevRun.configuration($0) },
@@ -74,12 +75,12 @@ final class DevRun: Sendable {
   var events: [JSONValue] { Self.events(Array(running.outputSoFar.utf8)) }
 
   private static func events(_ output: [UInt8]) -> [JSONValue] {
-    // The last piece might be half a line.
+    // The last piece is empty or an incomplete line.
     output.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
       .compactMap { try? JSONValue(parsing: $0) }
   }
 
-  /// Waits for the next event of that name, and skips those before it.
+  /// Waits for the next event with this name, and skips the events before it.
   @discardableResult
   func next(_ name: String, where isMeant: @escaping @Sendable (JSONValue) -> Bool = { _ in true }) async throws
     -> JSONValue
@@ -89,7 +90,7 @@ final class DevRun: Sendable {
     return events[index]
   }
 
-  /// Waits for an event of that name, in any position among the others.
+  /// Waits for an event with this name, before or after the current position.
   func find(_ name: String, where isMeant: @escaping @Sendable (JSONValue) -> Bool) async throws {
     _ = try await wait(for: name, from: 0, where: isMeant)
   }
@@ -107,24 +108,24 @@ final class DevRun: Sendable {
     return index
   }
 
-  /// The number of events of that name.
+  /// The number of events with this name so far.
   func count(_ name: String) -> Int { events.count { $0["event"]?.string == name } }
 
   // MARK: Requests
 
-  /// Sends a request by typing it, and returns its event.
+  /// Writes a request to the command's standard input, and returns its event.
   @discardableResult
   func request(_ line: String = "/") async throws -> JSONValue {
     try running.write(line + "\n")
     return try await next("request")
   }
 
-  /// Sends a request to the endpoint of `--listen`, and returns the body, which is the stamp.
+  /// Sends a request to the endpoint of `--listen`, and returns the stamp, which is the body of the response.
   func stamp(at address: String) async throws -> String {
     try await Command.check("curl", ["-sS", "http://\(address)/"]).outputText
   }
 
-  /// Waits for the start, and returns the address of the endpoint.
+  /// Waits until the session has started, and returns the address of the endpoint.
   @discardableResult
   func start() async throws -> String { try await next("started")["listen"]?.string ?? "" }
 

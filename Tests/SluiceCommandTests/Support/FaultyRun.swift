@@ -1,7 +1,7 @@
 import SluiceJSON
 import SluiceTestKit
 
-/// `sluice run --events` with retries, many lines at a time, against a ``FaultyServer``.
+/// A finished `sluice run --events` with retries and many requests at a time, against a ``FaultyServer``.
 struct FaultyRun {
   let count: Int
   let baseURL: String
@@ -32,7 +32,7 @@ struct FaultyRun {
     served = server.counts
   }
 
-  /// Five forms of requests; every second one names its request id.
+  /// Returns a request line in one of five forms. Every second request has its own request id.
   private static func line(_ number: Int) -> String {
     let id = number % 2 == 0 ? #", "headers": {"x-request-id": "r\#(number)"}"# : ""
     let form =
@@ -46,12 +46,12 @@ struct FaultyRun {
     return #"{"id": \#(number), \#(form)\#(id)}"# + "\n"
   }
 
-  /// The URL in the first event of a line's request.
+  /// Returns the URL that the first event of a line's request must have.
   func url(of number: Int) -> String { "\(baseURL)/\(number)\(number % 5 == 0 ? "?sig=REDACTED" : "")" }
 
   func verify() async throws -> CommandResult { try await Self.run("verify-trace", "--json", events) }
 
-  /// The command with enough time for the full size.
+  /// Runs the command, with enough time for the full size of `SLUICE_SOAK`.
   private static func run(_ arguments: String...) async throws -> CommandResult {
     try await Command.run(
       Tool.path, arguments, environment: Tool.cleared, limit: Tool.isSoak ? .seconds(3600) : Patience.limit)

@@ -1,9 +1,10 @@
 import SluiceSupport
 import SluiceTestKit
 
-/// A server that fails three requests of ten, in eleven ways, and answers the others in six.
+/// A server that fails three of ten requests, in eleven ways, and answers the other requests in six ways.
 ///
-/// The seed, the number in the path, and how often that number was requested decide, so that a run can be repeated.
+/// The answer depends only on the seed, the number in the path, and how often this number was requested. A run can
+/// therefore be repeated.
 final class FaultyServer: Sendable {
   enum Fault: CaseIterable {
     case closedBeforeHead, resetBeforeHead, resetInHead, resetInBody, truncatedBody, truncatedChunks, status500,
@@ -13,7 +14,7 @@ final class FaultyServer: Sendable {
 
   struct Counts: Sendable {
     var requests = 0
-    /// Requests whose answer was drawn by lot; further requests of a redirect loop need no draw.
+    /// Requests whose answer was chosen at random. The later requests of a redirect loop are not counted.
     var decisions = 0
     var faults: [Fault: Int] = [:]
     fileprivate var visits: [Int: UInt64] = [:]
@@ -65,7 +66,7 @@ final class FaultyServer: Sendable {
     case .status503: return respond("503 Service Unavailable", "{}", hasBody, "Retry-After: 0\r\n")
     case .redirectLoop: return redirect(307, to: "/\(number)/loop")
     case .twoLengths: return [.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n{}"), .close]
-    // The close is not announced: the next request might already be on its way.
+    // The server does not announce the close, so the next request can already be on its way.
     case .closedKeptConnection: return respond("200 OK", "{}", hasBody) + [.close]
     }
   }

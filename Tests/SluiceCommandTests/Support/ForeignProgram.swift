@@ -1,7 +1,7 @@
 import SluiceTestKit
 
-/// A C program of `Tests/Programs/attached` that knows nothing of Sluice, or a library for one. Removed when it is
-/// forgotten.
+/// A C program of `Tests/Programs/attached` that does not use Sluice, or a library for such a program. The built file
+/// is removed with the last copy of this value.
 struct ForeignProgram {
   let path: String
   private let folder: TemporaryDirectory

@@ -1,12 +1,13 @@
 import SluiceTestKit
 
-/// An nginx, and a configuration that leads to it through bearer-auth and json-edit (C), access-log (Swift), and the
-/// built-ins headers and metrics: over HTTP/1.1 in clear text, or HTTP/2 with TLS.
+/// An nginx, and a configuration whose requests go to it over HTTP/1.1 in clear text, or over HTTP/2 with TLS. The
+/// pipeline has the plugins bearer-auth and json-edit (C) and access-log (Swift), and the built-ins headers and
+/// metrics.
 struct ShippedPipeline {
   let server: NginxServer
   /// The path of the configuration.
   let file: String
-  /// The file of access-log.
+  /// The path of the file that access-log writes.
   let log: String
   private let folder: TemporaryDirectory
 
@@ -22,7 +23,7 @@ struct ShippedPipeline {
     file = try folder.write(Self.configuration(base, log, certificates?.authority), to: "c.json")
   }
 
-  /// Request documents with the ids of the range, on a line each.
+  /// Returns request documents with the ids of the range, one on each line.
   static func input(_ ids: Range<Int>) -> String {
     ids.map { number in
       #"{"id": \#(number), "method": "POST", "url": "/read", "headers": {"content-type": "application/json"}, "body": {"json": {"n": \#(number)}}}"#
@@ -48,7 +49,7 @@ struct ShippedPipeline {
       """
   }
 
-  /// Answers POST once the whole body was read, as an application does; a plain `return` answers earlier.
+  /// Answers a POST after it has read the whole body, as an application does. A plain `return` would answer earlier.
   private static let readingLocation = """
     location = /mirrored { internal; return 204; }
     location @taken { return 200 "ok\\n"; }

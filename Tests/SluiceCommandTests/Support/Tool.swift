@@ -6,7 +6,7 @@ import SluiceTestKit
 enum Tool {
   static let path = BuiltProducts.executable("sluice")
   static let isSoak = getenv("SLUICE_SOAK") != nil
-  /// Variables that would change the command's behaviour, removed from the test's environment.
+  /// Overrides for the environment that remove all variables that would change the command's behaviour.
   static let cleared: [String: String?] = [
     "TRACEPARENT": nil, "TRACESTATE": nil, "BAGGAGE": nil, "OTEL_PROPAGATORS": nil, "OTEL_TRACES_SAMPLER": nil,
     "OTEL_TRACES_SAMPLER_ARG": nil, "OTEL_SDK_DISABLED": nil, "OTEL_EXPORTER_OTLP_ENDPOINT": nil,

@@ -2,7 +2,7 @@ import SluiceJSON
 import SluiceJSONSchema
 import SluiceTestKit
 
-/// An HTTP Archive that the command has written, and that the schema of the format allows.
+/// An HTTP Archive that the command has written. The initializer checks it against the schema of the format.
 struct WrittenArchive {
   let text: String
   let entries: [JSONValue]
@@ -20,6 +20,6 @@ struct WrittenArchive {
 }
 
 extension JSONValue {
-  /// The value of the pair with this name, in a list of pairs of an archive. The case of the name counts.
+  /// Returns the value of the pair with this name in a list of pairs of an archive. Names are compared with case.
   func pair(_ name: String) -> String? { elements.first { $0["name"]?.string == name }?["value"]?.string }
 }

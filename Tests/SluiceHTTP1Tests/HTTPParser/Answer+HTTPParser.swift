@@ -1,10 +1,10 @@
 import CHTTPParser
 
 extension Answer {
-  /// The answer of http-parser.
+  /// Returns what http-parser reads from the bytes.
   ///
-  /// - Parameter skipsBodies: whether http-parser is told that informational responses, 204 and 304 have no body, which
-  ///   it does not know by itself.
+  /// - Parameter skipsBodies: whether to tell http-parser that informational responses, 204 and 304 have no body. It
+  ///   does not know this by itself.
   static func httpParser(to bytes: [UInt8], isAnswerToHead: Bool, skipsBodies: Bool = false) -> Answer {
     let reading = HTTPParserReading(isAnswerToHead: isAnswerToHead, skipsBodies: skipsBodies)
     return withExtendedLifetime(reading) { reading.read(bytes) }
@@ -28,7 +28,7 @@ private final class HTTPParserReading {
   func read(_ bytes: [UInt8]) -> Answer {
     var parser = http_parser()
     http_parser_init(&parser, HTTP_RESPONSE)
-    // The parser calls back only inside http_parser_execute, and the caller holds this object meanwhile.
+    // The parser calls back only inside http_parser_execute. During this call, the caller keeps this object alive.
     parser.data = Unmanaged.passUnretained(self).toOpaque()
     var settings = Self.settings
     let count = bytes.withUnsafeBytes {
@@ -38,7 +38,7 @@ private final class HTTPParserReading {
     switch http_errno(parser.http_errno) {
     case HPE_PAUSED: answer.end = .at(count)
     case HPE_OK:
-      // No bytes: the end of the connection.
+      // A call without bytes tells the parser that the connection has ended.
       _ = http_parser_execute(&parser, &settings, nil, 0)
       if parser.http_errno == HPE_PAUSED.rawValue { answer.end = .connection }
     case let error:
@@ -62,7 +62,7 @@ private final class HTTPParserReading {
     fields = []
     isInValue = false
     answer.keepsConnection = http_should_keep_alive(parser) != 0
-    // Informational responses come before the final one; 101 is not one of these.
+    // Stops at the final response. An informational response is not final, except for 101.
     if parser.pointee.status_code / 100 != 1 || parser.pointee.status_code == 101 { http_parser_pause(parser, 1) }
   }
 

@@ -2,7 +2,7 @@ import SluiceHTTP1
 import SluiceMessages
 
 extension Answer {
-  /// The answer of `SluiceHTTP1`.
+  /// Returns what `SluiceHTTP1` reads from the bytes.
   static func ours(to bytes: [UInt8], isAnswerToHead: Bool) -> Answer {
     var answer = Answer()
     do throws(MessageViolation) {

@@ -1,7 +1,7 @@
 import SluiceMessages
 
-/// What a parser makes of the bytes of a connection, up to the end of the first final response, in terms that two parsers
-/// share.
+/// What a parser reads from the bytes of a connection, up to the end of the first final response. Both parsers' results
+/// can be expressed in this type.
 struct Answer: Equatable {
   struct Head: Equatable {
     let status: Int
@@ -21,19 +21,21 @@ struct Answer: Equatable {
     case connection
   }
 
-  /// Complete heads: the informational ones, and the final one.
+  /// The complete heads: those of informational responses, and the final one.
   var heads: [Head] = []
   var body: [UInt8] = []
   var trailers: [Field] = []
-  /// nil while more bytes are expected.
+  /// Nil if the parser expects more bytes.
   var end: End?
-  /// Whether the connection can be used again; valid when there is an end.
+  /// Whether the connection can be used again. Valid only if `end` is not nil.
   var keepsConnection = false
-  /// Why the bytes are refused. The other members then describe only what came before.
+  /// Why the parser refuses the bytes, or nil if it does not. After a refusal, the other members describe only the
+  /// bytes before it.
   var refusal: String?
-  /// Where http-parser was when it refused. For ours, where the last head begins that is not complete, or the body.
+  /// For http-parser: the position at which it refused the bytes. For our parser: the beginning of the head that it has
+  /// not read completely, or of the body.
   var position = 0
-  /// The positions after the pieces of data, each of which is a chunk. Not a part of the answer: for rules.
+  /// The end position of each piece of data. In a chunked body, each piece is a chunk. Only rules use this member.
   var dataEnds: [Int] = []
 }
 
@@ -60,7 +62,7 @@ extension Answer: CustomStringConvertible {
     return parts.joined(separator: ", ")
   }
 
-  /// Each byte as one character.
+  /// Returns a text with one character for each byte.
   static func text(of bytes: [UInt8]) -> String {
     String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) }))
   }

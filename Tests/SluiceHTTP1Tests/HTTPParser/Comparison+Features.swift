@@ -1,17 +1,18 @@
-/// Features of the bytes, found without either parser.
+/// Features of the compared bytes, which rules use as conditions.
 extension Comparison {
-  /// The bytes from the head that our parser refused or waits for; after the final head, its body.
+  /// The bytes from the beginning of the head that our parser has not read completely. After the final head, the bytes
+  /// from the beginning of the body.
   var rest: ArraySlice<UInt8> { bytes[ours.position...] }
 
   /// All bytes as text in lower case.
   var text: String { Answer.text(of: bytes).lowercased() }
 
-  /// Whether any two neighbouring bytes are like this.
+  /// Returns whether the condition holds for any two neighbouring bytes.
   func hasNeighbours(_ areLikeThis: (UInt8, UInt8) -> Bool) -> Bool {
     zip(bytes, bytes.dropFirst()).contains(where: areLikeThis)
   }
 
-  /// Whether at least so many hexadecimal digits follow one another.
+  /// Returns whether there is a run of at least `count` hexadecimal digits.
   func hasDigits(atLeast count: Int) -> Bool {
     bytes.split { !UInt8.isHexadecimal($0) }.contains { $0.count >= count }
   }
@@ -26,10 +27,10 @@ extension Comparison {
     return (ours, theirs)
   }
 
-  /// The same bytes with an end of their last line, and of their head.
+  /// The same bytes, followed by the end of a line and by an empty line, which ends the head.
   var ended: Comparison { Comparison(bytes + Array("\r\n\r\n".utf8), isAnswerToHead: isAnswerToHead) }
 
-  /// Whether a head without a body has fields that would frame one, or that http-parser takes for such fields.
+  /// Whether a response without a body has fields that frame a body, or that http-parser mistakes for such fields.
   var framesNoBody: Bool {
     ours.heads.contains { head in
       (isAnswerToHead || head.status < 200 || head.status == 204 || head.status == 304)
@@ -47,12 +48,12 @@ extension UInt8 {
 }
 
 extension Answer.Head {
-  /// The values of the fields of that name.
+  /// Returns the values of the fields with this name, in lower case.
   func values(_ name: String) -> [String] {
     fields.filter { $0.lowercasedName == name }.map { Answer.text(of: $0.value).lowercased() }
   }
 
-  /// The elements of a list in the fields of that name (RFC 9110 §5.6.1).
+  /// Returns the list elements in the fields with this name (RFC 9110 §5.6.1).
   func elements(_ name: String) -> [String] {
     values(name).flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
       .map { String($0.drop { " \t".contains($0) }.reversed().drop { " \t".contains($0) }.reversed()) }

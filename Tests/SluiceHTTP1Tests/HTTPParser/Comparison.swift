@@ -1,9 +1,9 @@
 import SluiceMessages
 
-/// Both answers to the same bytes, and what is different in them.
+/// What both parsers read from the same bytes, and the differences.
 struct Comparison {
   enum Aspect: String, Hashable, CaseIterable {
-    /// Only one parser refuses the bytes; the rest is then not compared.
+    /// Only one parser refuses the bytes. The other aspects are then not compared.
     case acceptance
     /// The number, status and version of the heads.
     case heads
@@ -27,7 +27,8 @@ struct Comparison {
     theirs = Answer.httpParser(to: bytes, isAnswerToHead: isAnswerToHead, skipsBodies: skipsBodies)
   }
 
-  /// What is different. Two parsers that both refuse the bytes agree: nothing of the message is used.
+  /// The aspects that differ. If both parsers refuse the bytes, there is no difference, because nothing of the message
+  /// is used.
   var differences: Set<Aspect> {
     if ours.refusal != nil || theirs.refusal != nil {
       return (ours.refusal == nil) == (theirs.refusal == nil) ? [] : [.acceptance]
@@ -47,7 +48,7 @@ struct Comparison {
     }
   }
 
-  /// The rules that explain differences, and the differences that no rule explains.
+  /// Returns the rules that explain differences, and the differences that no rule explains.
   func explained(by rules: [DifferenceRule] = DifferenceRule.all) -> (rules: [DifferenceRule], left: Set<Aspect>) {
     var left = differences
     var used: [DifferenceRule] = []

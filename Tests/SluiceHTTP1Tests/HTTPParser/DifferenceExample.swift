@@ -1,4 +1,4 @@
-/// One response for each rule, and both answers to it.
+/// An example for one ``DifferenceRule``: a response, and what both parsers read from it.
 struct DifferenceExample: Sendable {
   /// What http-parser does.
   let rule: String

@@ -1,5 +1,5 @@
 extension DifferenceRule {
-  /// Where both parsers accept a response, or wait for more of it, and read something else.
+  /// Rules for responses that neither parser refuses, but that the parsers read differently.
   static let readInAnotherWay: [DifferenceRule] = [
     DifferenceRule(name: "keeps the spaces after a value", section: "RFC 9112 §5.1: they are no part of it") {
       comparison in
@@ -11,7 +11,8 @@ extension DifferenceRule {
       guard comparison.hasNeighbours({ $0 == 0x0A && [0x20, 0x09].contains($1) }) else { return [] }
       return comparison.equalFields { Answer.withSingleSpaces($0) }
     },
-    // If http-parser is told that there is no body, the other rules must explain the differences that remain.
+    // The comparison is repeated after http-parser was told that there is no body. Other rules must explain the
+    // differences that remain.
     DifferenceRule(name: bodyWithoutBody, section: "RFC 9112 §6.3: whatever the fields say") { comparison in
       guard comparison.framesNoBody else { return [] }
       let corrected = Comparison(comparison.bytes, isAnswerToHead: comparison.isAnswerToHead, skipsBodies: true)
@@ -79,7 +80,7 @@ extension DifferenceRule {
 extension DifferenceRule {
   private static let bodyWithoutBody = "reads a body of 1xx, 204 and 304"
 
-  /// Values like this keep http-parser from seeing `chunked` as the last coding, or an option of `Connection`.
+  /// A rule for values in which http-parser overlooks `chunked` as the last coding, or an option of `Connection`.
   private static func overlooks(
     _ name: String, _ section: String, in isLikeThis: @escaping @Sendable (String) -> Bool
   ) -> DifferenceRule {
@@ -103,7 +104,7 @@ extension DifferenceRule {
 }
 
 extension Comparison {
-  /// The aspects of fields that are equal once the values of http-parser are changed in this way.
+  /// Returns which of `fields` and `trailers` are equal after the values of both parsers were changed in this way.
   fileprivate func equalFields(_ change: ([UInt8]) -> [UInt8]) -> Set<Aspect> {
     func changed(_ fields: [Answer.Field]) -> [Answer.Field] {
       fields.map { Answer.Field(name: $0.name, value: change($0.value)) }
@@ -114,7 +115,7 @@ extension Comparison {
     return equal
   }
 
-  /// Whether http-parser takes everything after the head for a body that ends with the connection.
+  /// Whether http-parser reads everything after the head as a body that ends with the connection.
   fileprivate var readsUntilClose: Bool { theirs.end == .connection && theirs.body.elementsEqual(rest) }
 }
 
@@ -123,7 +124,7 @@ extension Answer {
     Array(value.reversed().drop { [0x20, 0x09].contains($0) }.reversed())
   }
 
-  /// The value with one space in place of each run of spaces and tabs.
+  /// Returns the value with one space in place of each run of spaces and tabs.
   fileprivate static func withSingleSpaces(_ value: [UInt8]) -> [UInt8] {
     Array(value.split { [0x20, 0x09].contains($0) }.joined(separator: [0x20]))
   }

@@ -1,5 +1,5 @@
 extension DifferenceRule {
-  /// Where http-parser accepts less.
+  /// Rules for responses that only http-parser refuses.
   static let refusedByHTTPParser: [DifferenceRule] = [
     itRefuses(
       "refuses control characters in a value", "RFC 9110 §5.5: a reader may keep all but CR, LF and NUL",

@@ -1,5 +1,5 @@
 extension DifferenceRule {
-  /// Where http-parser accepts more.
+  /// Rules for responses that only our parser refuses.
   static let refusedByUs: [DifferenceRule] = [
     weRefuse(
       "skips empty lines before a response", "RFC 9112 §2.2 allows it for requests alone", ["the answer begins with"]
@@ -29,7 +29,7 @@ extension DifferenceRule {
     },
     weRefuse("accepts a NUL as the first byte of a value", "RFC 9110 §5.5", ["with a NUL"]) {
       $0.bytes.split(separator: 0x0A).contains { line in
-        // After the colon, or in a line that continues an empty value.
+        // The NUL comes after the colon, or in a line that continues an empty value.
         [line, line.drop { $0 != UInt8(ascii: ":") }.dropFirst()]
           .contains { $0.first { ![0x20, 0x09].contains($0) } == 0 }
       }

@@ -1,19 +1,20 @@
-/// A difference between the two parsers that is known, and why ours reads the bytes as it does.
+/// A known difference between the two parsers, and why our parser reads the bytes as it does.
 struct DifferenceRule: Sendable {
   /// What http-parser does.
   let name: String
-  /// The section that decides.
+  /// The section of the RFC that decides.
   let section: String
-  /// The differences that the rule explains in a comparison; none if it does not apply.
+  /// Returns the differences that the rule explains in a comparison. Empty if the rule does not apply.
   let explains: @Sendable (Comparison) -> Set<Comparison.Aspect>
 
   static let all: [DifferenceRule] = refusedByUs + refusedByHTTPParser + readInAnotherWay
 
-  /// Ours refuses, http-parser does not.
+  /// Makes a rule for bytes that our parser refuses and http-parser accepts.
   ///
   /// - Parameters:
-  ///   - reasons: parts of our reasons.
-  ///   - applies: whether the bytes have the feature, found without our parser.
+  ///   - reasons: texts, one of which our parser's reason must contain.
+  ///   - applies: whether the bytes have the feature that the rule is about. It looks at the bytes, not at our parser's
+  ///     reason.
   static func weRefuse(
     _ name: String, _ section: String, _ reasons: [String], where applies: @escaping @Sendable (Comparison) -> Bool
   ) -> DifferenceRule {
@@ -25,7 +26,7 @@ struct DifferenceRule: Sendable {
     }
   }
 
-  /// http-parser refuses with one of these errors, ours does not.
+  /// Makes a rule for bytes that http-parser refuses with one of these errors, and our parser accepts.
   static func itRefuses(
     _ name: String, _ section: String, _ errors: [String], where applies: @escaping @Sendable (Comparison) -> Bool
   ) -> DifferenceRule {

@@ -2,9 +2,10 @@ import Glibc
 import ResponseProperties
 import Testing
 
-/// Our parser and http-parser on the same damaged responses. A difference is fine if a ``DifferenceRule`` explains it.
+/// Compares our parser and http-parser on the same damaged responses. A ``DifferenceRule`` must explain each
+/// difference.
 ///
-/// Scale: 20,000 responses, 2,000 of them in pieces; `SLUICE_SOAK=1` takes 1,500,000, and 100,000 in pieces.
+/// Compares 20,000 responses, and reads 2,000 others in pieces. With `SLUICE_SOAK=1`, there are 1,500,000 and 100,000.
 @Suite struct HTTPParserTests {
   private static let isFull = getenv("SLUICE_SOAK") != nil
 
@@ -23,7 +24,9 @@ import Testing
   }
 
   @Test(arguments: DifferenceExample.all)
-  func `an example shows both answers and has one rule`(_ example: DifferenceExample) {
+  func `each example gives the expected results of both parsers, and one rule explains it`(
+    _ example: DifferenceExample
+  ) {
     let comparison = Comparison(Array(example.response.utf8), isAnswerToHead: example.isAnswerToHead)
     #expect(comparison.ours.description == example.ours)
     #expect(comparison.theirs.description == example.httpParser)
@@ -35,7 +38,7 @@ import Testing
     #expect(DifferenceExample.all.map(\.rule) == DifferenceRule.all.map(\.name))
   }
 
-  @Test func `damaged responses are read the same in pieces`() {
+  @Test func `a damaged response is read the same in pieces of any size`() {
     var responses = MutatedResponses(seed: 17)
     for _ in 0..<(Self.isFull ? 100_000 : 2_000) {
       let bytes = responses.next()

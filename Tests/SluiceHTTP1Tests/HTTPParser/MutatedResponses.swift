@@ -1,6 +1,6 @@
 import SluiceTestKit
 
-/// Responses that are damaged in a few places, the same ones in every run.
+/// Responses that are damaged in a few places. The same seed always gives the same responses.
 struct MutatedResponses {
   private var random: SeededRandom
 
@@ -27,14 +27,14 @@ struct MutatedResponses {
     }
   }
 
-  /// A place where parsers look closely: beside a delimiter.
+  /// Returns a position beside a delimiter, where damage is most likely to matter.
   private mutating func edge(in bytes: [UInt8]) -> Int {
     let edges = bytes.indices.filter { Self.delimiters.contains(bytes[$0]) }
     guard !edges.isEmpty else { return 0 }
     return edges[below(edges.count)] + below(2)
   }
 
-  /// A line at the beginning of another one.
+  /// Inserts a line before another line.
   private mutating func insertLine(in bytes: inout [UInt8]) {
     let starts = bytes.indices.filter { bytes[$0] == 0x0A }
     guard !starts.isEmpty else { return }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import SluicePipeline
 
-/// The decisions about one body, from literals, without a loop, a stage or a wire.
+/// The decisions of ``BodyFlow`` about one body. The tests use literal events, without a loop, a stage or a wire.
 @Suite struct BodyFlowTests {
-  /// Feeds events and writes down what the flow asks for, in a short notation.
+  /// Passes events to a flow, and returns the actions that it asks for, in a short notation.
   private static func script(stages: Int, _ events: [BodyFlow.Event]) -> [String] {
     var flow = BodyFlow(stages: stages)
     return events.map { short(flow.handle($0)) }
@@ -35,23 +35,23 @@ import Testing
   private static let pass = BodyFlow.Event.answered(.pass, output: [])
   private static let delivered = BodyFlow.Event.delivered(pauses: false)
 
-  @Test func `a piece goes through the stages in order before the next one is pulled`() {
+  @Test func `a piece passes all stages in order before the next piece is pulled`() {
     #expect(
       Self.script(
         stages: 2, [Self.piece("a"), Self.taken("A"), Self.pass, Self.delivered, .ended, Self.pass, Self.pass])
         == ["chunk 0 a", "chunk 1 A", "deliver A", "pull", "end 0", "end 1", "finish"])
   }
 
-  @Test func `a body without stages goes straight to the receiver`() {
+  @Test func `without stages, a body is delivered to the receiver directly`() {
     #expect(
       Self.script(stages: 0, [Self.piece("a"), Self.delivered, .ended]) == ["deliver a", "pull", "finish"])
   }
 
-  @Test func `an empty body ends every stage once`() {
+  @Test func `each stage gets the end of an empty body exactly once`() {
     #expect(Self.script(stages: 2, [.ended, Self.pass, Self.pass]) == ["end 0", "end 1", "finish"])
   }
 
-  @Test func `what a stage adds at the end goes through the stages after it before they end`() {
+  @Test func `a piece that a stage adds at the end passes the later stages before they end`() {
     #expect(
       Self.script(stages: 2, [.ended, Self.taken("z"), Self.taken("Z"), Self.delivered, Self.pass])
         == ["end 0", "chunk 1 z", "deliver Z", "end 1", "finish"])
@@ -61,13 +61,13 @@ import Testing
     #expect(Self.script(stages: 2, [Self.piece("a"), Self.taken("")]) == ["chunk 0 a", "pull"])
   }
 
-  @Test func `a suspended stage stops the source, and its output continues`() {
+  @Test func `a suspended stage stops the source, but its output is passed on`() {
     #expect(
       Self.script(stages: 2, [Self.piece("a"), Self.suspended("A"), Self.pass, Self.delivered, Self.resumed(0)])
         == ["chunk 0 a", "chunk 1 A", "deliver A", "wait", "pull"])
   }
 
-  @Test func `two stages suspend on one piece, and each continues independently`() {
+  @Test func `two stages can suspend on one piece, and each continues independently`() {
     #expect(
       Self.script(
         stages: 2,
@@ -89,7 +89,7 @@ import Testing
         == ["chunk 0 a", "chunk 1 A", "wait", "deliver C", "wait", "chunk 1 B", "deliver B", "pull"])
   }
 
-  @Test func `a stage that suspends at the end delays the end`() {
+  @Test func `a stage that suspends at the end of the body delays the end of the flow`() {
     #expect(
       Self.script(stages: 2, [.ended, Self.suspended("y"), Self.pass, Self.delivered, Self.resumed(0, "z"), Self.pass])
         == ["end 0", "chunk 1 y", "deliver y", "wait", "chunk 1 z", "deliver z"])
@@ -99,7 +99,7 @@ import Testing
       ])
   }
 
-  @Test func `a body that ends while a stage is suspended ends after it`() {
+  @Test func `if a body ends while a stage is suspended, the flow ends after the stage has continued`() {
     #expect(
       Self.script(
         stages: 1, [Self.piece("a"), Self.suspended(), .ended, Self.resumed(0, "A"), Self.delivered, Self.pass])
@@ -134,14 +134,14 @@ import Testing
         == ["chunk 0 a", "deliver A", "wait", "wait", "pull"])
   }
 
-  @Test func `a stage that fails ends the flow, and nothing follows`() {
+  @Test func `a stage that fails ends the flow, and no action follows`() {
     let failure = StageFailure(code: "no", message: "")
     #expect(
       Self.script(stages: 2, [Self.piece("a"), .answered(.fail(failure), output: []), .ended, Self.piece("b")])
         == ["chunk 0 a", "fail 0 no", "wait", "wait"])
   }
 
-  @Test func `a second resumption of a stage changes nothing`() {
+  @Test func `a second resumption of a stage has no effect`() {
     #expect(
       Self.script(
         stages: 1, [Self.piece("a"), Self.suspended(), Self.resumed(0, "A"), Self.resumed(0, "B"), Self.delivered])

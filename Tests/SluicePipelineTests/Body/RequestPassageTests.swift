@@ -4,7 +4,7 @@ import SluiceRecords
 import SluiceTestKit
 import Testing
 
-/// Request bodies on their way to the wire, on a loop whose clock the test moves.
+/// Request bodies that pass through stages to the wire. The test moves the clock of the loop.
 @Suite struct RequestPassageTests {
   private final class Fixture {
     let loop = StubLoop()
@@ -38,12 +38,12 @@ import Testing
     var sent: String? { transport.issued.first?.body.bytes.map { String(decoding: $0, as: UTF8.self) } }
   }
 
-  @Test func `a stage suspends on a piece of a request, and the rest waits`() throws {
+  @Test func `while a stage is suspended on a piece of a request, the later pieces wait`() throws {
     let fixture = Fixture(["b"])
     try fixture.begin(.stream(PieceStream.make([Array("a".utf8), [], Array("b".utf8), Array("c".utf8)])))
     #expect(fixture.result == nil)
     #expect(fixture.stage.pieces == ["a", "b"])
-    // Longer than the server's time limit, which does not apply yet.
+    // This is longer than the server's time limit, which does not apply while a stage is suspended.
     fixture.loop.advance(by: .seconds(10))
     #expect(fixture.result == nil)
     fixture.resume()
@@ -52,7 +52,7 @@ import Testing
     #expect(fixture.stage.endCount == 1)
   }
 
-  @Test func `a stage suspends at the end of a request`() throws {
+  @Test func `while a stage is suspended at the end of a request, the transaction waits`() throws {
     let fixture = Fixture(["end"])
     try fixture.begin(.text("a"))
     #expect(fixture.result == nil)
@@ -61,19 +61,19 @@ import Testing
     #expect(fixture.sent == "a")
   }
 
-  @Test func `a stage that holds a request for too long fails it, or is skipped`() throws {
+  @Test func `a stage that suspends a request body for too long fails the transaction, or is skipped`() throws {
     for onFault in FaultPolicy.allCases {
       let fixture = Fixture(["b"], onFault: onFault, deadline: .seconds(2))
       try fixture.begin(.text("b"))
       fixture.loop.advance(by: .seconds(2))
       #expect(fixture.stage.cancelledCount == 1)
       #expect(fixture.result?.error?.code == (onFault == .fail ? "stage_timeout" : nil))
-      // The bytes that it wrote when it suspended have been passed on.
+      // The bytes that the stage wrote when it suspended have been sent.
       #expect(onFault == .fail || fixture.sent == "B")
     }
   }
 
-  @Test func `a producer that has nothing is not asked again before it wakes its reader`() throws {
+  @Test func `a producer without a piece is not asked again before it wakes its reader`() throws {
     let fixture = Fixture()
     let asked = Watched(0)
     let pieces = Watched<[[UInt8]?]>([[], Array("late".utf8), nil])
@@ -90,7 +90,9 @@ import Testing
     #expect(fixture.sent == "late")
   }
 
-  @Test func `a request that ends while its stage is suspended cancels the call, and releases everything`() throws {
+  @Test func `if a transaction ends while a stage is suspended on a piece, the call is cancelled and all is released`()
+    throws
+  {
     let fixture = Fixture(["b"])
     try fixture.begin(.text("b"))
     fixture.loop.perform {
@@ -103,8 +105,8 @@ import Testing
   }
 }
 
-/// Suspends on the given pieces, and at the `end`; a piece on which it suspends continues in capitals. Used on one
-/// thread.
+/// A stage that suspends on the given pieces, and at the end of the body if `end` is given. It converts the pieces on
+/// which it suspends to capital letters. Used on one thread.
 private final class HoldingStage: Interceptor, @unchecked Sendable {
   let capabilities: StageCapabilities = .requestPieces
   private let held: Set<String>

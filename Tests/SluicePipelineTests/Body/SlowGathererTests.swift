@@ -4,7 +4,7 @@ import SluiceRecords
 import SluiceTestKit
 import Testing
 
-/// Bodies that are gathered on a slow disk.
+/// Bodies that are collected in a file on a slow disk.
 @Suite struct SlowGathererTests {
   private final class Fixture {
     let loop = StubLoop()
@@ -32,7 +32,7 @@ import Testing
       }
     }
 
-    /// Lets the disk of a gatherer catch up.
+    /// Tells a gatherer that its disk has written everything so far.
     func ready(_ index: Int = 0) {
       loop.perform {
         files.gatherers[index].isBehind = false
@@ -43,7 +43,7 @@ import Testing
     func text(_ body: Body?) -> String? { body?.bytes.map { String(decoding: $0, as: UTF8.self) } }
   }
 
-  @Test func `a piece arrives when the disk has room, and the end when the disk has everything`() throws {
+  @Test func `the next piece is read after the disk has written the previous one, and the end after all`() throws {
     let fixture = Fixture(["a", "b"])
     try fixture.begin()
     #expect(fixture.stage.pieces == ["a"])
@@ -58,18 +58,18 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3])
-  func `a disk that fails fails the transaction, at a piece and at the end`(failing: Int) throws {
+  func `a write error of the disk at a piece or at the end fails the transaction`(failing: Int) throws {
     let fixture = Fixture(["a", "b"], on: SlowFiles(failingAt: failing))
     try fixture.begin()
     for _ in 1..<failing { fixture.ready() }
     #expect(fixture.result?.error?.code == "body_file")
   }
 
-  @Test func `a recorded response waits for the disk`() throws {
+  @Test func `the result of a recorded transaction waits until the disk has the response`() throws {
     let fixture = Fixture(["a", "b"])
     let sink = NotingSink()
     try fixture.begin(isRecorded: true, sink: sink)
-    // The first gatherer is the record's.
+    // The first gatherer is for the recording.
     #expect(sink.text == "A")
     fixture.ready()
     #expect(sink.text == "AB")
@@ -81,7 +81,7 @@ import Testing
     #expect(fixture.text(hop?.response?.body) == "ab" && hop?.isBodyWhole == true)
   }
 
-  @Test func `a record whose disk fails omits the body, and the transaction continues`() throws {
+  @Test func `if the disk of a recording fails, it omits the body, and the transaction continues`() throws {
     let fixture = Fixture(["a", "b"], on: SlowFiles(failingAt: 2))
     let sink = NotingSink()
     try fixture.begin(isRecorded: true, sink: sink)
@@ -91,7 +91,7 @@ import Testing
     #expect(fixture.result?.recording?.hops.first?.isBodyWhole == false)
   }
 
-  @Test func `a recorded request that is streamed waits for the disk`() throws {
+  @Test func `a streamed request that is recorded waits for the disk after each piece`() throws {
     let fixture = Fixture([], hasStage: false)
     try fixture.begin(.stream(PieceStream.make([Array("a".utf8), Array("b".utf8)])), isRecorded: true)
     for _ in 0..<3 {
@@ -115,12 +115,12 @@ import Testing
   }
 }
 
-/// Has gatherers whose disk falls behind after each piece, and at the end.
+/// A transport whose gatherers wait for their disk after each piece, and at the end.
 private final class SlowFiles: Transport {
   private let failingAt: Int
   private(set) var gatherers: [SlowGatherer] = []
 
-  /// - Parameter failingAt: the number of the gatherer's call that fails, counted from 1.
+  /// - Parameter failingAt: the number of the call of a gatherer that fails, counted from 1.
   init(failingAt: Int = .max) { self.failingAt = failingAt }
 
   func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer {

@@ -2,28 +2,28 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTraceContext
 
-/// One change to a log, as a fault of the engine or of the log's writer would make it.
+/// One change to a log, such as a fault of the engine or of the log's writer would cause.
 struct LedgerChange {
   let name: String
   let log: [LedgerEntry]
-  /// Why the changed log is also valid; nil if it is not.
+  /// Why the changed log is also valid, or nil if it is invalid.
   let reason: Reason?
 
-  /// The changes that cannot be noticed, because a transaction could have gone that way.
+  /// Why a change cannot be noticed: a real transaction could have the changed log.
   enum Reason: String, CaseIterable {
     case time = "an event may come at any time between its neighbours, after the delay of a will_retry"
     case hop = "a hop begins at any time between what came before it and its did_issue"
-    case delay = "another attempt may wait longer than it has to, and never begin"
-    case request = "stages may change the request until it is configured, and a redirect changes it"
-    case error = "any code is a reason to fail or to try again, and a stage may have given it"
-    case stageStatus = "a stage may have given the response any status, where it is said to be the stage's"
-    case timings = "a transport need not measure, and phases may add up to less than the time that has passed"
-    case retry = "a stage may ask for another attempt at any time, before which the transaction may end"
+    case delay = "another attempt may wait longer than the delay, or never begin"
+    case request = "stages may change the request until did_configure, and a redirect changes it"
+    case error = "a failure or a retry may have any code, and a stage may have set it"
+    case stageStatus = "a stage may have set any status, if the event says that the status is a stage's"
+    case timings = "a transport need not measure timings, and phases may add up to less than the elapsed time"
+    case retry = "a stage may ask for another attempt at any time, and the transaction may end before it begins"
     case informational = "a server may send any informational response"
-    case attempt = "the end after a will_retry belongs to the attempt before it, or to the one that was to begin"
+    case attempt = "a did_complete after a will_retry may have the number of the ended attempt or of the next one"
   }
 
-  /// Every single change to a log: an event is lost, repeated, moved, or has another value.
+  /// Returns every single change to a log. Each change removes, repeats, moves or changes one event.
   static func all(to log: [LedgerEntry]) -> [LedgerChange] {
     log.indices.flatMap { index in moves(log, index) + changes(log, index) }
   }
@@ -122,7 +122,7 @@ extension LedgerChange {
     return earliest <= entry.time && isDelay(entry, before: after) && areHopTimesKept(log, index, entry)
   }
 
-  /// Whether each hop still takes the time from its beginning, which is no later than its `didIssue`, to its end.
+  /// Returns whether the duration of each hop is still possible. A hop begins at its `didIssue` at the latest.
   private static func areHopTimesKept(_ log: [LedgerEntry], _ index: Int, _ entry: LedgerEntry) -> Bool {
     var log = log
     log[index] = entry
@@ -149,12 +149,13 @@ extension LedgerChange {
     entry.kind == .willRetry && entry.duration >= .zero && isDelay(entry, before: log[index + 1])
   }
 
-  /// Whether an event can come so soon after this one.
+  /// Returns whether the next event does not come before the delay of this event has passed.
   private static func isDelay(_ entry: LedgerEntry, before next: LedgerEntry) -> Bool {
     entry.time + (next.attempt > entry.attempt ? entry.duration : .zero) <= next.time
   }
 
-  /// Whether no other event must have the same request: the event is before `didConfigure`, or alone after a redirect.
+  /// Returns whether no other event must have the same request. The event is before `didConfigure`, or is the only one
+  /// after a redirect.
   private static func isOpenRequest(_ log: [LedgerEntry], _ index: Int) -> Bool {
     let entry = log[index]
     let attempt = log.indices.filter { log[$0].attempt == entry.attempt }
@@ -177,8 +178,9 @@ extension LedgerChange {
     return entry.errorCode == nil || has(.didEndHop, ofHopOf: entry, log[..<index])
   }
 
-  /// A hop without a response has an error. A hop with a response can have one too, unless that response was validated.
-  /// A redirect or a challenge is decided before its body arrives.
+  /// Returns whether a hop may end with this error. A hop without a response must have an error. A hop with a response
+  /// can have an error if the response was not validated, or if it is a redirect or a challenge, which is decided
+  /// before its body arrives.
   private static func isHopError(_ entry: LedgerEntry, in log: [LedgerEntry], _ index: Int) -> Bool {
     guard entry.errorCode != nil else { return has(.didReceive, ofHopOf: entry, log[..<index]) }
     let isDecided = [301, 302, 303, 307, 308, 401, 407].contains(entry.status)
@@ -186,7 +188,8 @@ extension LedgerChange {
       || !has(.didValidateResponse, ofHopOf: entry, log[index...])
   }
 
-  /// Whether it is a `willRetry` after which the attempt has no event, or only the end of the transaction.
+  /// Returns whether the entry is a `willRetry` after which the attempt has no event, or only the end of the
+  /// transaction.
   private static func isRetry(_ entry: LedgerEntry, in log: [LedgerEntry], _ index: Int) -> Bool {
     guard entry.kind == .willRetry, index > 0, index + 1 < log.count, entry.timings == nil else { return false }
     let (before, next) = (log[..<index], log[index + 1])
@@ -216,7 +219,7 @@ extension LedgerChange {
       let receipt = log.first { $0.kind == .didReceive && isSameHop($0, entry) }
       return entry.timings != nil || receipt?.timings == nil
     case .didComplete where entry.timings != nil: return entry.timings == end?.timings
-    // The last end of a hop agrees with the end of the transaction.
+    // The timings of the last hop's end must be those of the transaction's end.
     case .didComplete: return !(end.map { isSameHop($0, entry) && $0.timings != nil } ?? false)
     default: return false
     }

@@ -3,7 +3,7 @@ import SluicePipeline
 import SluiceTraceContext
 import Testing
 
-/// The rules of the ledger, on logs of literals.
+/// The rules of the ledger, applied to literal logs.
 @Suite struct LedgerCheckerTests {
   private static let id = TransactionID(randomHigh: 1, randomLow: 1)
   private static let other = TransactionID(randomHigh: 2, randomLow: 2)
@@ -24,7 +24,7 @@ import Testing
     return entry
   }
 
-  /// A hop that has lasted for some nanoseconds and failed.
+  /// Returns the end of a hop that failed after `took` nanoseconds.
   private static func broken(
     _ time: UInt64, took: Int64, attempt: Int = 0, hop: Int = 0, status: Int = 0
   ) -> LedgerEntry {
@@ -41,7 +41,7 @@ import Testing
     return entry
   }
 
-  /// A transaction that succeeds, one event a nanosecond. Its hop began with its issue.
+  /// Returns the log of a transaction that succeeds, with one event each nanosecond. Its hop begins with `didIssue`.
   private static func success(_ id: TransactionID = id) -> [LedgerEntry] {
     let kinds: [TraceEvent.Kind] = [
       .willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .didValidateResponse, .didExtract,
@@ -90,14 +90,15 @@ import Testing
       Self.entry(.didValidatePayload, 21, attempt: 1, hop: 1), Self.entry(.didComplete, 21, attempt: 1, hop: 1),
     ]
     #expect(Self.violation(log) == nil)
-    // A stage was deciding about the redirect at that time.
+    // At that time, a stage was deciding about the redirect.
     log.swapAt(10, 11)
     log[10].time = Instant(nanoseconds: 17)
     log[10].duration = .nanoseconds(1)
     #expect(Self.violation(log) == nil)
   }
 
-  /// The server has refused the request, which is sent again in the next hop, `pause` nanoseconds later.
+  /// Returns a log in which the server refuses the request. The request is sent again in the next hop, `pause`
+  /// nanoseconds later.
   private static func resent(after pause: UInt64, at time: UInt64) -> [LedgerEntry] {
     var refused = broken(3, took: 1)
     var retry = entry(.willRetry, 3, status: 0)
@@ -130,7 +131,7 @@ import Testing
     return entry
   }
 
-  @Test func `spans can end anywhere between the first event and the last`() {
+  @Test func `spans can end at any place between the first and the last event`() {
     for index in 1..<Self.success().count {
       var log = Self.success()
       log.insert(Self.span(UInt64(index), 0, UInt64(index)), at: index)
@@ -175,7 +176,7 @@ import Testing
     #expect(rule(changed) == .identity)
   }
 
-  @Test func `a transaction can end wherever it is, and a hop can lack its response`() {
+  @Test func `a transaction can end at any step, and a hop can lack its response`() {
     let beginning = Self.success().prefix(5)
     for count in [1, 2, 5] {
       #expect(Self.violation(beginning.prefix(count) + [Self.failed(9, status: count == 5 ? 200 : 0)]) == nil)
@@ -238,7 +239,7 @@ import Testing
     #expect(Self.violation(head + [Self.entry(.willRedirect, 4, status: 302), Self.failed(5, hop: 1)]) == nil)
   }
 
-  @Test func `the duration of a hop is the time from its beginning, no later than its issue, to its end`() {
+  @Test func `the duration of a hop is the time from its beginning, at the latest its did_issue, to its end`() {
     for took in 2...3 { #expect(Self.violation(Self.changed(4) { $0.duration = .nanoseconds(took) }) == nil) }
     for took in [0, 1, 4] {
       #expect(Self.violation(Self.changed(4) { $0.duration = .nanoseconds(took) })?.rule == .timing)
@@ -266,7 +267,7 @@ import Testing
     #expect(Self.violation(other)?.rule == .status)
   }
 
-  @Test func `a status is the received one, unless the event says that it was changed`() {
+  @Test func `the status of an event is the received status, unless the event says that it was changed`() {
     for index in [0, 1, 2] { #expect(Self.violation(Self.changed(index) { $0.status = 200 })?.rule == .status) }
     for index in 3...8 { #expect(Self.violation(Self.changed(index) { $0.status = 404 })?.rule == .status) }
     #expect(Self.violation(Self.changed(3) { $0.status = 0 })?.rule == .status)
@@ -283,7 +284,7 @@ import Testing
     #expect(Self.violation(missing)?.rule == .order)
   }
 
-  @Test func `a response that is validated was received, or comes from a stage`() {
+  @Test func `a validated response must have been received, or come from a stage`() {
     var log = Self.success()
     log.remove(at: 3)
     log[3] = Self.broken(4, took: 2)
@@ -293,7 +294,7 @@ import Testing
   }
 
   @Test(arguments: [(302, true), (401, false), (407, false), (308, true)])
-  func `a hop follows a redirect that was told, or a challenge`(status: Int, isRedirect: Bool) {
+  func `a hop can follow a reported redirect or a challenge`(status: Int, isRedirect: Bool) {
     let hop =
       Self.success().prefix(3)
       + [Self.entry(.didReceive, 3, status: status), Self.entry(.didEndHop, 4, status: status)]
@@ -306,7 +307,7 @@ import Testing
   }
 
   @Test(arguments: [200, 300, 304, 403])
-  func `no hop follows another response`(status: Int) {
+  func `no hop can follow any other response`(status: Int) {
     let hop =
       Self.success().prefix(3)
       + [Self.entry(.didReceive, 3, status: status), Self.entry(.didEndHop, 4, status: status)]
@@ -330,7 +331,7 @@ import Testing
     }
   }
 
-  @Test func `the request stays the same in a hop, and over a challenge`() {
+  @Test func `the request stays the same during a hop and after a challenge`() {
     func log(_ urls: [String], _ status: Int) -> [LedgerEntry] {
       var log = [Self.entry(.willExecute, 0), Self.entry(.didConfigure, 1), Self.entry(.didIssue, 2)]
       log += [Self.entry(.didReceive, 3, status: status), Self.entry(.didEndHop, 4, status: status)]
@@ -347,14 +348,14 @@ import Testing
     #expect(Self.violation(Self.changed(5) { $0.method = "PUT" })?.rule == .identity)
   }
 
-  @Test func `a missing end names the line of the beginning`() throws {
+  @Test func `the violation for a missing end names the line of the beginning`() throws {
     let violation = try #require(Self.violation(Self.success() + [Self.entry(.willExecute, 0, Self.other)]))
     #expect(violation.rule == .balance)
     #expect(violation.line == 10)
     #expect(violation.transaction == Self.other)
   }
 
-  @Test func `nothing comes before the beginning, after the end, or twice`() {
+  @Test func `an event before the beginning, after the end, or for the second time is refused`() {
     for index in 1...8 { #expect(Self.violation([Self.success()[index]])?.rule == .balance) }
     for index in 0...8 {
       let violation = Self.violation(Self.success() + [Self.success()[index]])
@@ -369,11 +370,11 @@ import Testing
     [0, 2], [0, 3], [0, 1, 3], [0, 1, 1], [0, 1, 2, 3, 3], [0, 1, 2, 3, 2], [0, 6], [0, 5, 7], [0, 5, 5],
     [0, 5, 1], [0, 1, 2, 3, 4, 5, 3], [0, 1, 2, 3, 4, 5, 4], [0, 1, 2, 3, 4, 5, 6, 7, 7], [0, 1, 2, 3, 5],
   ])
-  func `an event that needs an earlier event does not come without it`(_ order: [Int]) {
+  func `an event without the earlier event that it needs is refused`(_ order: [Int]) {
     let log = order.enumerated().map { place, index in
       var entry = Self.success()[index]
       entry.time = Instant(nanoseconds: UInt64(place))
-      // Without a did_receive it is the response of a stage.
+      // Without a did_receive, the response is a stage's.
       if index > 4, !order.contains(3) { entry.receivedStatus = 0 }
       return entry
     }
@@ -382,7 +383,7 @@ import Testing
     #expect(violation?.rule == .order || violation?.rule == .numbering)
   }
 
-  @Test func `a validated payload means success, and success a validated payload`() {
+  @Test func `the outcome is succeeded exactly if the payload was validated`() {
     var cancelled = Self.success()
     cancelled[8] = Self.failed(8, status: 200)
     #expect(Self.violation(cancelled)?.rule == .outcome)
@@ -391,7 +392,7 @@ import Testing
     #expect(Self.violation(skipped)?.rule == .outcome)
   }
 
-  @Test func `an end has an outcome, an error where it failed, and the right duration`() {
+  @Test func `a did_complete has an outcome, the right duration, and an error if the outcome is not success`() {
     #expect(Self.violation(Self.changed(8) { $0.outcome = nil })?.rule == .outcome)
     #expect(Self.violation(Self.changed(8) { $0.errorCode = "code" })?.rule == .outcome)
     #expect(Self.violation(Self.changed(8) { $0.duration = .nanoseconds(9) })?.rule == .timing)
@@ -404,7 +405,7 @@ import Testing
     }
   }
 
-  @Test func `a cancellation is the engine's error of that name, and no other`() {
+  @Test func `the outcome is cancelled only for the engine's own error cancelled`() {
     func log(_ outcome: TransactionOutcome, _ code: ErrorCode, _ stage: String?) -> [LedgerEntry] {
       var end = Self.failed(1)
       (end.outcome, end.errorCode, end.errorStage) = (outcome, code, stage)
@@ -424,7 +425,7 @@ import Testing
     return retry
   }()
 
-  @Test func `an attempt that fails on the wire had a hop`() {
+  @Test func `an attempt that fails on the wire must have had a hop`() {
     var retry = Self.entry(.willRetry, 1, status: 0)
     #expect(Self.violation([Self.entry(.willExecute, 0), retry, Self.failed(2)]) == nil)
     retry.errorCode = "connect"
@@ -437,13 +438,13 @@ import Testing
     #expect(Self.violation([Self.entry(.willExecute, 0), end])?.rule == .timing)
   }
 
-  @Test func `timings are in did_receive and in the ends, and not lost between them`() {
+  @Test func `timings may be in did_receive, did_end_hop and did_complete, and must not get lost between them`() {
     for index in [1, 2, 5, 6, 7] {
       #expect(Self.violation(Self.changed(index) { $0.timings = TransferTimings() })?.rule == .timing)
     }
     var log = Self.success()
     for index in [8, 4, 3] {
-      // Present for the hop but not for the transaction, or the other way round.
+      // The timings are in the events that were already changed, but not in the others.
       log[index].timings = TransferTimings()
       #expect((Self.violation(log)?.rule == .timing) == (index == 8))
     }
@@ -456,12 +457,12 @@ import Testing
     #expect(Self.violation(log)?.rule == .timing)
   }
 
-  @Test func `attempts and hops have no gap`() {
+  @Test func `the numbers of attempts and hops have no gap`() {
     for index in 0...8 { #expect(Self.violation(Self.changed(index) { $0.attempt = 1 })?.rule == .numbering) }
     for index in [0, 1, 2, 5, 6, 7, 8] {
       #expect(Self.violation(Self.changed(index) { $0.hop = 1 })?.rule == .numbering)
     }
-    // The issued hop must end first.
+    // An event of the next hop is refused before the issued hop has ended.
     for index in [3, 4] { #expect(Self.violation(Self.changed(index) { $0.hop = 1 })?.rule == .order) }
     let again = Self.success().prefix(5) + [Self.entry(.willRetry, 5), Self.entry(.didConfigure, 6, attempt: 2)]
     #expect(Self.violation(Array(again))?.rule == .numbering)
@@ -469,7 +470,7 @@ import Testing
     #expect(Self.violation(Array(same))?.rule == .numbering)
   }
 
-  @Test func `a request that the server did not process goes out in the next hop, after one will_retry`() {
+  @Test func `a request that the server did not process is sent in the next hop, after one will_retry`() {
     var (end, retry) = (Self.broken(3, took: 1), Self.entry(.willRetry, 3, status: 0))
     (end.errorCode, retry.errorCode) = ("not_processed", "not_processed")
     let refused = Self.success().prefix(3) + [end, retry]
@@ -480,11 +481,11 @@ import Testing
     #expect(Self.violation(refused + [end.at(4)])?.rule == .numbering)
   }
 
-  @Test func `the request id stays the same`() {
+  @Test func `all events of a transaction have the same request id`() {
     #expect(Self.violation(Self.changed(3) { $0.requestID = "s" })?.rule == .identity)
   }
 
-  @Test func `times do not go back, and a retry waits for its delay`() {
+  @Test func `times never decrease, and a retry waits for its delay`() {
     #expect(Self.violation(Self.changed(5) { $0.time = Instant(nanoseconds: 2) })?.rule == .timing)
     var retry = Self.entry(.willRetry, 5)
     retry.duration = .nanoseconds(10)
@@ -492,7 +493,7 @@ import Testing
     #expect(Self.violation(Array(log))?.message.contains("1 ns before the delay") == true)
   }
 
-  @Test func `phases fit into the time that has passed, and into the time of the hop`() {
+  @Test func `phases are not longer than the elapsed time or the time of the hop`() {
     func log(_ timings: TransferTimings, _ indices: Int...) -> [LedgerEntry] {
       var log = Self.success()
       for index in indices { log[index].timings = timings }
@@ -508,7 +509,7 @@ import Testing
     #expect(Self.violation(log(timings, 4, 8))?.rule == .timing)
   }
 
-  @Test func `a hop has one place in a trace, which is known from its issue on`() {
+  @Test func `all events of a hop from its did_issue on have the same place in a trace`() {
     let (mine, callers) = (TraceID(high: 7, low: 7), TraceID(high: 8, low: 8))
     func log(_ trace: TraceID?, _ span: UInt64?, _ parent: UInt64?, caller: UInt64? = 5) -> [LedgerEntry] {
       var log = Self.success()
@@ -542,7 +543,7 @@ import Testing
     }
   }
 
-  @Test func `old ends are forgotten, so that memory stays limited`() throws {
+  @Test func `the ids of ended transactions are forgotten after a while, so memory is limited`() throws {
     var checker = LedgerChecker()
     for number in 0..<70_000 {
       let id = TransactionID(randomHigh: UInt64(number) << 16, randomLow: 7)

@@ -1,7 +1,8 @@
 import SluicePipeline
 import Testing
 
-/// Every single change to valid logs of every kind: the checker notices it, or the changed log is also valid.
+/// Makes every single change to valid logs of every kind. The checker must notice it, or the changed log must also be
+/// valid.
 @Suite struct LedgerMutationTests {
   private static func violation(_ log: [LedgerEntry]) -> LedgerViolation? {
     var checker = LedgerChecker()
@@ -31,8 +32,8 @@ import Testing
     #expect(reasons == Set(LedgerChange.Reason.allCases))
   }
 
-  @Test func `without a sequence, the order of events still shows most changes`() throws {
-    // The events that can be lost unnoticed are those that a transaction can lack.
+  @Test func `without sequence numbers, the checker still notices most lost events`() throws {
+    // The loss of these events can stay unnoticed, because a transaction need not have them.
     let expected: Set<TraceEvent.Kind> = [
       .didConfigure, .didIssue, .didReceiveInformational, .didValidateResponse, .willRetry,
     ]
@@ -51,8 +52,8 @@ import Testing
     }
   }
 
-  /// Whether the event is the end of a hop that was never issued, and no later event names the failure of a hop: a
-  /// transaction can end, or a stage can answer, before a hop begins.
+  /// Returns whether the event can be missing: it is the end of a hop that was never issued, and no will_retry follows
+  /// it. A transaction can end, or a stage can answer, before a hop begins.
   private static func mayBeMissing(_ index: Int, _ log: [LedgerEntry]) -> Bool {
     let isIssued = log.contains {
       $0.kind == .didIssue && $0.attempt == log[index].attempt && $0.hop == log[index].hop

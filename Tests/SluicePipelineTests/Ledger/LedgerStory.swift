@@ -4,12 +4,12 @@ import SluiceRecords
 import SluiceTestKit
 import SluiceTraceContext
 
-/// The events of one kind of transaction: a valid log, made by the engine itself.
+/// A valid log: the events of one kind of transaction, recorded from the engine itself.
 struct LedgerStory {
   let name: String
   let log: [LedgerEntry]
 
-  /// How a story continues after the transaction has begun.
+  /// What happens to a transaction after it has begun.
   typealias Course = @Sendable (StubLoop, Transaction) -> Void
 
   private init(
@@ -48,7 +48,7 @@ struct LedgerStory {
     func record(_ event: TraceEvent) { log.append(LedgerEntry(event)) }
   }
 
-  /// A stage of closures, each of which can be missing. Used on one thread.
+  /// A stage that consists of optional closures. Used on one thread.
   final class Stage: Interceptor, @unchecked Sendable {
     var wantsBody = false
     var request: ((Exchange) -> Verdict)?
@@ -240,8 +240,8 @@ extension LedgerStory {
     TraceParent(traceID: TraceID(high: trace, low: trace), spanID: span, flags: .sampled).description
   }
 
-  /// The stub measures nothing and has no informational responses, so these events are made as libcurl would cause
-  /// them.
+  /// The stub transport has no timings and no informational responses. This log is therefore written by hand, with the
+  /// events that libcurl would cause.
   private init(measured informational: Int) {
     name = "measured, with an informational response"
     let kinds: [TraceEvent.Kind] = [

@@ -5,8 +5,8 @@ import SluiceRecords
 import SluiceTestKit
 import Testing
 
-/// The ledger of many transactions at once, whose stages, transport and caller do anything at any time. Each seed is a run
-/// that can be repeated.
+/// The ledger of many transactions at once. Their stages, transport and caller do random things at random times. Each
+/// seed can be repeated.
 @Suite struct RandomLedgerTests {
   /// The random decisions. Confined to the stub loop.
   private final class Chance: @unchecked Sendable {
@@ -17,7 +17,7 @@ import Testing
     func isOne(in count: Int) -> Bool { number(below: count) == 0 }
   }
 
-  /// A stage that follows or breaks every rule.
+  /// A stage that randomly follows or breaks rules.
   private final class Unruly: Interceptor, @unchecked Sendable {
     // Confined to the stub loop.
     let chance: Chance
@@ -35,7 +35,7 @@ import Testing
       if chance.isOne(in: 4), let url = try? HTTPURL("http://example.com/\(chance.number(below: 9))") {
         exchange.nativeRequest.url = url
       }
-      // A response that the stage leaves there without answering with it.
+      // The stage sets a response, but does not answer with it.
       if chance.isOne(in: 30) { exchange.nativeResponse = Response(status: 202) }
       return verdict(exchange, canSuspend: true)
     }
@@ -70,7 +70,7 @@ import Testing
         suspended.append((token, table))
         return .suspended
       case 9:
-        // The token was taken and not used.
+        // The stage takes a token, but does not suspend.
         _ = exchange.suspend()
         return .proceed
       default: return .proceed
@@ -118,7 +118,7 @@ import Testing
   private static let isSoak = getenv("SLUICE_SOAK") != nil
   private static let seeds = Array<UInt64>(0..<(isSoak ? 400 : 20))
 
-  @Test(arguments: seeds) func `the ledger follows its rules, whatever stages, wire and caller do`(_ seed: UInt64) {
+  @Test(arguments: seeds) func `the ledger keeps its rules, whatever stages, wire and caller do`(_ seed: UInt64) {
     let chance = Chance(seed: seed)
     let loop = StubLoop()
     let transport = StubTransport(loop: loop) { Self.reply(chance, $0) }

@@ -7,7 +7,7 @@ import Testing
 
 /// `on_challenge` of real libraries.
 struct ChallengeCallTests {
-  /// Demands a token, with two challenges.
+  /// Returns a 401 response with two challenges, unless the request has a token.
   private static func answer(_ request: Request) -> StubTransport.Reply {
     if request.headers["authorization"] == "Bearer secret" { return .response(Response(status: 200)) }
     return .response(
@@ -22,7 +22,7 @@ struct ChallengeCallTests {
     try await StageFixture("answers-challenges", defines: defines, answer: answer)
   }
 
-  @Test func `a stage is offered the challenges in order, and its answer goes out with the next hop`() async throws {
+  @Test func `a stage gets the challenges in order, and its answer is sent with the next hop`() async throws {
     let stage = try await Self.stage()
     let result = try stage.run(StageFixture.request("POST", body: .text("x")))
     #expect(result.response?.status == 200)
@@ -39,7 +39,7 @@ struct ChallengeCallTests {
     #expect(index.map { headers.marks(at: $0).contains(.sensitive) } == true)
   }
 
-  @Test func `an answer that is refused leaves the response as it is`() async throws {
+  @Test func `if the server refuses the answer to a challenge, its second 401 is the response`() async throws {
     let stage = try await Self.stage(answer: { _ in
       .response(Response(status: 401, headers: ["www-authenticate": "Bearer"], body: .text("no")))
     })
@@ -50,7 +50,7 @@ struct ChallengeCallTests {
     #expect(stage.transport.issued.count == 2)
   }
 
-  @Test func `endless answers are limited`() async throws {
+  @Test func `the number of answers to challenges is limited`() async throws {
     let stage = try await Self.stage(
       "FOR_EVER=1",
       answer: { _ in
@@ -61,7 +61,7 @@ struct ChallengeCallTests {
     #expect(stage.transport.issued.count == 9)
   }
 
-  @Test func `a stage fails a challenge, or answers late`() async throws {
+  @Test func `a stage can fail a transaction at a challenge, or answer after it was suspended`() async throws {
     let failing = try await Self.stage("FAIL=1")
     #expect(
       try failing.run(StageFixture.request()).error
@@ -81,12 +81,12 @@ struct ChallengeCallTests {
     #expect(stage.told("cancel") == ["1"])
   }
 
-  @Test func `a retry is no answer to a challenge`() async throws {
+  @Test func `a verdict of RETRY is not allowed as the answer to a challenge`() async throws {
     let stage = try await Self.stage("RETRY=1")
     #expect(try stage.run(StageFixture.request()).error?.code == .stageFault)
   }
 
-  @Test func `an answer does not send a body that can be produced only once`() async throws {
+  @Test func `an answer to a challenge fails if the body can be produced only once`() async throws {
     let stage = try await Self.stage()
     let body = Body.stream(BodyStream { _ in nil })
     let result = try stage.run(StageFixture.request("POST", body: body))
@@ -95,7 +95,7 @@ struct ChallengeCallTests {
     #expect(stage.transport.issued.count == 1)
   }
 
-  @Test func `a server that answers like a proxy gets no credentials for a proxy`() async throws {
+  @Test func `a server that answers 407 as if it were a proxy gets no credentials for a proxy`() async throws {
     let stage = try await Self.stage(answer: { _ in
       .response(Response(status: 407, headers: ["proxy-authenticate": "Bearer"]))
     })

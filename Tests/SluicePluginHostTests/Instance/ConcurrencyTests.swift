@@ -10,7 +10,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// SERIAL and BLOCKING.
+/// Plugins with the flags SLUICE_FLAG_SERIAL and SLUICE_FLAG_BLOCKING.
 struct ConcurrencyTests {
   private func open(_ stage: StageFixture) throws {
     let gate = try #require("fixture.gate".withCString { stage.generation.table.extension($0) })
@@ -27,11 +27,11 @@ struct ConcurrencyTests {
     #expect(stage.loop.run(until: { outcome.result != nil }))
     #expect(outcome.result?.error == nil)
     #expect(stage.transport.issued.first?.headers["x-blocked"] == "yes")
-    // The blocking call's copy is released on its thread, perhaps after the end.
+    // The blocking call's copy of the data is released on its thread, possibly after the end of the transaction.
     #expect(stage.loop.run(until: { stage.numbers("fixture.released", count: 2) == [1, 0] }))
   }
 
-  /// A stage whose blocking call returns after its transaction has failed at the deadline.
+  /// Returns a stage whose blocking call returns only after its transaction has failed at the deadline.
   private func stageWithLateCall() async throws -> StageFixture {
     let stage = try await StageFixture("is-blocking")
     stage.stageDeadline = .milliseconds(100)
@@ -77,16 +77,16 @@ struct ConcurrencyTests {
     #expect(stage.numbers("fixture.released", count: 1) == [1])
   }
 
-  @Test func `an instance is destroyed after the data of its last call was released, and not before`() async throws {
+  @Test func `an instance is destroyed only after the data of its last call was released`() async throws {
     let stage = try await stageWithLateCall()
     #expect(stage.runtime.close(within: .seconds(30)))
-    // The call is over, and its data waits for the loop.
+    // The call has ended, but its data must be released on the loop.
     #expect(!stage.instance.destroy(within: .milliseconds(1)))
     #expect(stage.loop.run(until: { stage.numbers("fixture.released", count: 2) == [1, 0] }))
     #expect(stage.instance.destroy(within: .seconds(30)))
   }
 
-  @Test func `calls that never began do not prevent the end of an instance`() async throws {
+  @Test func `an instance can be destroyed even if some of its calls never began`() async throws {
     let stage = try await StageFixture("is-blocking")
     let runtime = HostRuntime(
       loops: [stage.environment], programName: "test", programVersion: "1", blockingThreads: 1
@@ -108,7 +108,7 @@ struct ConcurrencyTests {
   }
 
   @Test(arguments: [[], ["SERIAL"]])
-  func `a blocking call that ends its thread is a fault, and makes room for the next call`(defines: [String])
+  func `a blocking call that ends its thread is a fault, and no longer counts towards the limit`(defines: [String])
     async throws
   {
     let stage = try await StageFixture("is-blocking", defines: defines)
@@ -134,7 +134,9 @@ struct ConcurrencyTests {
   }
 
   @Test(arguments: [[], ["SERIAL"]])
-  func `one blocking call beyond the limit is a fault that names the key`(defines: [String]) async throws {
+  func `a blocking call beyond the limit is a fault, and the error names the configuration key`(
+    defines: [String]
+  ) async throws {
     let stage = try await StageFixture("is-blocking", defines: defines)
     let runtime = HostRuntime(
       loops: [stage.environment], programName: "test", programVersion: "1", blockingCalls: 2, blockingThreads: 1
@@ -159,14 +161,14 @@ struct ConcurrencyTests {
     for _ in 0..<2 { try open(stage) }
     #expect(stage.loop.run(until: { results.count == 3 }))
     #expect(results.dropFirst().allSatisfy { $0.error == nil })
-    // An ended call makes room.
+    // An ended call no longer counts towards the limit.
     for _ in 0..<2 { try open(stage) }
     try begin(2)
     #expect(stage.loop.run(until: { results.count == 5 }))
     #expect(results.suffix(2).allSatisfy { $0.error == nil })
   }
 
-  @Test func `a blocking stage answers with details`() async throws {
+  @Test func `a blocking stage can set the details of its verdict`() async throws {
     let stage = try await StageFixture("is-blocking")
     try open(stage)
     let result = try stage.run(StageFixture.request("GET", ["x-fail": "1"]))
@@ -188,7 +190,7 @@ struct ConcurrencyTests {
     #expect(stage.told("cancel").isEmpty)
   }
 
-  @Test func `the end of the host waits for a blocking call up to the limit`() async throws {
+  @Test func `the close of the host waits for a blocking call, but not longer than the limit`() async throws {
     let stage = try await StageFixture("is-blocking")
     _ = stage.begin(try StageFixture.request())
     try await stage.log.wait { $0.contains { $0.message == "blocked=1" } }
@@ -230,7 +232,7 @@ struct ConcurrencyTests {
   }
 
   @Test(arguments: [("ISSUE", "on_issue"), ("PIECES", "sluice.body/1"), ("TRACES", "on_event")])
-  func `a serial and blocking stage is refused if it has a call for which a loop would wait`(
+  func `a serial and blocking stage is refused if it has a callback for which a loop would have to wait`(
     define: String, call: String
   ) async throws {
     let error = await #expect(throws: PluginError.self) {
@@ -242,7 +244,9 @@ struct ConcurrencyTests {
     #expect(says == true, "\(String(describing: error))")
   }
 
-  @Test func `on_cancel of a serial and blocking stage comes after the call, and no loop waits`() async throws {
+  @Test func `on_cancel of a serial and blocking stage is called after the running call, and no loop waits`()
+    async throws
+  {
     let stage = try await StageFixture("is-blocking", defines: ["SERIAL"]) { request in
       guard request.headers.contains("x-redirect") else { return .response(Response(status: 200)) }
       return .response(Response(status: 302, headers: ["location": "/next"]))
@@ -263,7 +267,7 @@ struct ConcurrencyTests {
   }
 }
 
-/// Issues each request, and then loses the connection.
+/// A transport that issues each request, and then reports a lost connection.
 private final class FailingTransport: Transport {
   private let loop: Loop
   init(loop: Loop) { self.loop = loop }
@@ -287,7 +291,7 @@ private final class NoBody: BodyGatherer {
   func finish() -> Body? { .empty }
 }
 
-/// Unchecked: confined to its loop.
+/// `@unchecked Sendable`: used only on its loop.
 private final class FailingTransfer: Transfer, @unchecked Sendable {
   private var request: Request
   private let observer: any TransferObserver

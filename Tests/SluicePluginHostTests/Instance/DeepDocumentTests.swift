@@ -6,8 +6,8 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// JSON from a plugin that is nested deeper than recursion can follow. Each test runs in its own process, which must
-/// survive it.
+/// JSON from a plugin that is nested more deeply than recursive functions can follow. Each test runs in its own
+/// process, which must survive it.
 struct DeepDocumentTests {
   private static func run(_ defines: String...) async throws -> (StageFixture, TransactionResult) {
     let stage = try await StageFixture("nests-deeply", defines: defines) { _ in
@@ -16,7 +16,7 @@ struct DeepDocumentTests {
     return (stage, try stage.run(StageFixture.request("POST", ["x-deep": "1"], body: .text("{}"))))
   }
 
-  /// Whether the transaction fails with the stage at fault, and with these words.
+  /// Returns whether the transaction fails, and its error names the stage and contains the words.
   private static func fails(_ defines: String..., saying words: String) async throws -> Bool {
     let stage = try await StageFixture("nests-deeply", defines: defines)
     let result = try stage.run(StageFixture.request("POST", body: .text("{}")))
@@ -42,7 +42,7 @@ struct DeepDocumentTests {
     }
   }
 
-  @Test func `a nested value that the host replaces is released`() async {
+  @Test func `a deeply nested value that the host replaces is released`() async {
     await #expect(processExitsWith: .success) {
       for define in ["IN_HEADER", "IN_HEADERS", "IN_LINE", "IN_UNKNOWN"] {
         let (stage, result) = try await Self.run(define)
@@ -54,14 +54,14 @@ struct DeepDocumentTests {
     }
   }
 
-  @Test func `a nested response fails the transaction`() async {
+  @Test func `a deeply nested response fails the transaction`() async {
     await #expect(processExitsWith: .success) {
       let (_, result) = try await Self.run("IN_RESPONSE")
       try #require(result.error?.stage == "stage")
     }
   }
 
-  @Test func `a nested call-out is refused`() async {
+  @Test func `a call-out with a deeply nested request is refused`() async {
     await #expect(processExitsWith: .success) {
       let (stage, result) = try await Self.run("IN_CALL_OUT")
       try #require(result.error == nil)
@@ -69,7 +69,7 @@ struct DeepDocumentTests {
     }
   }
 
-  @Test func `a nested document is not lent to the next stage`() async {
+  @Test func `a deeply nested document is not lent to the next stage`() async {
     await #expect(processExitsWith: .success) {
       let stage = try await StageFixture("nests-deeply", defines: ["IN_UNKNOWN"])
       let next = try await StageFixture("edits-documents")
@@ -81,7 +81,7 @@ struct DeepDocumentTests {
     }
   }
 
-  @Test func `a nested configuration is refused before the plugin sees it`() async {
+  @Test func `a deeply nested configuration is refused before the plugin gets it`() async {
     await #expect(processExitsWith: .success) {
       var configuration: JSONValue = [:]
       for _ in 0..<100_000 { configuration = [configuration] }

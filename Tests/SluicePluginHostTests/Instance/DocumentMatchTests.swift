@@ -5,11 +5,11 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// A stage with a `match` after a stage that writes the request's document.
+/// A stage with a `match`, which runs after a stage that changes the request's document.
 struct DocumentMatchTests {
   private static let matches = StageMatch(methods: ["PATCH"], paths: [PathGlob("/path")])
 
-  /// - Parameter answers: the actions of the stage after the fixture; with nil it only observes.
+  /// - Parameter answer: what the stage after the fixture does. By default, it only observes.
   private static func stage(
     _ defines: [String], match: StageMatch?, onFault: FaultPolicy = .fail,
     answer: @escaping @Sendable (Exchange) -> Verdict = { _ in .proceed }
@@ -25,7 +25,7 @@ struct DocumentMatchTests {
   }
 
   @Test(arguments: ["INVALID", "INVALID_METHOD", "INVALID_HEADER"])
-  func `an invalid document fails the transaction although the next stage has a match`(define: String) async throws {
+  func `an invalid document fails the transaction even if the next stage has a match`(define: String) async throws {
     let (stage, _) = try await Self.stage([define], match: Self.matches)
     let result = try stage.run(Self.request())
     #expect(result.error?.stage == "stage")
@@ -40,7 +40,7 @@ struct DocumentMatchTests {
     #expect(next.calls.isEmpty)
   }
 
-  @Test func `a match is compared with the live document, without converting it`() async throws {
+  @Test func `a match is compared with the live document, and the document is not converted for it`() async throws {
     let (stage, next) = try await Self.stage([], match: Self.matches)
     let result = try stage.run(Self.request())
     #expect(result.error == nil)
@@ -48,13 +48,13 @@ struct DocumentMatchTests {
     #expect(stage.transport.issued.first?.method == "PATCH")
   }
 
-  @Test func `a match that holds only for the outdated native request does not hold`() async throws {
+  @Test func `a match is not compared with the outdated native request`() async throws {
     let (stage, next) = try await Self.stage([], match: StageMatch(methods: ["POST"]))
     _ = try stage.run(Self.request())
     #expect(next.calls.isEmpty)
   }
 
-  @Test func `a stage that is skipped for a fault does not hide an invalid document`() async throws {
+  @Test func `an invalid document fails the transaction even if the next stage is skipped for a fault`() async throws {
     let (stage, _) = try await Self.stage(["INVALID_HEADER"], match: nil, onFault: .skip) { exchange in
       do throws(TransactionError) {
         try exchange.settleRequest()
@@ -67,7 +67,7 @@ struct DocumentMatchTests {
     #expect(stage.instance.violations[.invalidDocument] == 1)
   }
 
-  @Test func `a stage that responds does not hide an invalid request document`() async throws {
+  @Test func `an invalid request document fails the transaction even if the next stage responds`() async throws {
     let (stage, _) = try await Self.stage(["INVALID_HEADER"], match: nil) { exchange in
       exchange.nativeResponse = Response(status: 204)
       return .respond
@@ -77,7 +77,7 @@ struct DocumentMatchTests {
   }
 }
 
-/// Observes at each call whether the request's document is authoritative. Unchecked because it is confined to the loop.
+/// Records at each call whether the request's document is authoritative. `@unchecked Sendable`: used only on the loop.
 private final class NextStage: Interceptor, @unchecked Sendable {
   let capabilities: StageCapabilities = .request
   private(set) var calls: [Bool] = []

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// What a plugin can do with the exchange of its call.
+/// What a plugin can do with an exchange during a call.
 struct ExchangeTests {
   private static let headers: HeaderFields = ["X-Old": "old", "x-gone": "1", "x-secret": "s"]
 
@@ -40,8 +40,7 @@ struct ExchangeTests {
     #expect(sent.headers["x-hop"] == "0")
   }
 
-  @Test func `a context is filled as far as the caller knows it, and with zeros where the host does not`() async throws
-  {
+  @Test func `a context is filled up to the caller's size, and members unknown to the host are zero`() async throws {
     let stage = try await StageFixture("edits-headers")
     _ = try stage.run(StageFixture.request("GET", Self.headers))
     #expect(stage.told("small") == ["0"] && stage.told("small-is") == ["7"])
@@ -50,7 +49,9 @@ struct ExchangeTests {
   }
 
   @Test(arguments: [[], ["WITH_DOCUMENT"]])
-  func `fields of a stage are marked as added, and those that it marks as secret`(defines: [String]) async throws {
+  func `fields that a stage adds are marked as added, and fields that it declares secret as secret`(
+    defines: [String]
+  ) async throws {
     let stage = try await StageFixture("edits-headers", defines: defines)
     _ = try stage.run(StageFixture.request("GET", Self.headers))
     let sent = try #require(stage.transport.issued.first?.headers)
@@ -62,7 +63,7 @@ struct ExchangeTests {
   }
 
   @Test(arguments: [[], ["WITH_DOCUMENT"]])
-  func `a response can be changed in on_response and the request cannot`(defines: [String]) async throws {
+  func `on_response can change the response, but not the request`(defines: [String]) async throws {
     let stage = try await StageFixture("edits-headers", defines: defines)
     let result = try stage.run(StageFixture.request("GET", Self.headers))
     #expect(result.response?.status == 201)
@@ -80,7 +81,7 @@ struct ExchangeTests {
     #expect(stage.told("issue-json") == ["0"])
   }
 
-  @Test func `changes of the live documents reach the wire and the caller`() async throws {
+  @Test func `changes of the live documents are sent on the wire and returned to the caller`() async throws {
     let stage = try await StageFixture("edits-documents") { _ in
       .response(
         Response(status: 200, headers: ["content-type": "application/json"], body: .text(#"{"ok": true}"#)))
@@ -127,7 +128,7 @@ struct ExchangeTests {
   }
 
   @Test(arguments: ["content-length", "host", "content-encoding", "content-type", "content-range"])
-  func `a document whose trailers describe the message fails the transaction, as trailer_add does`(
+  func `a document with a trailer that describes the message fails the transaction`(
     _ name: String
   ) async throws {
     let stage = try await StageFixture("edits-documents", defines: ["RESPONSE_TRAILER=\"\(name)\""])
@@ -152,7 +153,9 @@ struct ExchangeTests {
     #expect(stage.instance.violations[.invalidDocument] == 1)
   }
 
-  @Test func `other trailers of a document reach the caller, and a field that the server sent can stay`() async throws {
+  @Test func `trailers that a document changes reach the caller, and the document can keep any field of the server`()
+    async throws
+  {
     let sent = Response(status: 200, headers: ["keep-alive": "timeout=5"], trailers: ["content-type": "a/b"])
     let own = try await StageFixture("edits-documents", defines: ["RESPONSE_TRAILER=\"x-sum\""]) { _ in .response(sent)
     }
@@ -165,7 +168,7 @@ struct ExchangeTests {
     #expect(own.instance.violations[.invalidDocument] == 0 && kept.instance.violations[.invalidDocument] == 0)
   }
 
-  @Test func `a kept pointer is stale, and nothing is touched`() async throws {
+  @Test func `calls with a pointer to an ended exchange return STALE and change nothing`() async throws {
     let stage = try await StageFixture("keeps-exchange")
     let result = try stage.run(StageFixture.request())
     #expect(result.error == nil)
@@ -180,7 +183,7 @@ struct ExchangeTests {
     #expect(stage.warnings.first?.contains(#"stage "stage" (plugin fixture, generation 1)"#) == true)
   }
 
-  @Test func `an exchange used on another thread is refused, and nothing is touched`() async throws {
+  @Test func `the use of an exchange on another thread is refused and changes nothing`() async throws {
     let stage = try await StageFixture("uses-other-thread")
     let result = try stage.run(StageFixture.request())
     #expect(result.error == nil)
@@ -189,7 +192,7 @@ struct ExchangeTests {
     #expect(stage.instance.violations[.wrongThread] == 1)
   }
 
-  @Test func `forbidden changes are refused and counted`() async throws {
+  @Test func `forbidden changes of a message are refused and counted`() async throws {
     let stage = try await StageFixture("breaks-headers")
     let result = try stage.run(StageFixture.request())
     #expect(result.error == nil)
@@ -208,7 +211,7 @@ struct ExchangeTests {
     #expect(stage.transport.issued.first?.headers == ["Host": "a.example:81"])
   }
 
-  @Test func `data is kept over attempts and each is released once`() async throws {
+  @Test func `data of an exchange is kept over attempts, and each value is released once`() async throws {
     let stage = try await StageFixture("keeps-data")
     let outcome = stage.begin(try StageFixture.request())
     #expect(stage.told("release").isEmpty)

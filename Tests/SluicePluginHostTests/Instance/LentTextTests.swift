@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// Texts that the host lends do not change until the call returns, even if the plugin changes the message.
+/// Texts that the host lends to a plugin do not change until the call returns, even if the plugin changes the message.
 struct LentTextTests {
   private static let text = String(repeating: "lent ", count: 100)
 

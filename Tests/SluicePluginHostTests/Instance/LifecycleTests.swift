@@ -7,11 +7,11 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// create, activate, deactivate, destroy.
+/// The calls of create, activate, deactivate and destroy.
 struct LifecycleTests {
   private func calls(_ stage: StageFixture) -> [CInt] { stage.numbers("fixture.calls", count: 4) }
 
-  @Test func `destroy follows deactivate and comes once`() async throws {
+  @Test func `destroy is called once, after deactivate`() async throws {
     let stage = try await StageFixture("breaks-lifecycle")
     #expect(calls(stage) == [1, 1, 0, 0])
     stage.instance.deactivate(within: .milliseconds(3))
@@ -23,7 +23,7 @@ struct LifecycleTests {
     #expect(stage.told("destroyed") == ["1"])
   }
 
-  @Test func `an instance that is released destroys itself`() async throws {
+  @Test func `an instance is destroyed when its last reference is released`() async throws {
     let stage = try await StageFixture("breaks-lifecycle")
     var other: PluginInstance? = try PluginInstance(
       stage.generation, name: "other", configuration: [:], runtime: stage.runtime)
@@ -33,7 +33,7 @@ struct LifecycleTests {
     _ = other
   }
 
-  @Test func `a create that fails is reported in the plugin's words`() async throws {
+  @Test func `a failed create is reported with the plugin's message`() async throws {
     let error = await #expect(throws: PluginError.self) {
       try await StageFixture("breaks-lifecycle", defines: ["CREATE=SLUICE_STATUS_FAILED"])
     }
@@ -42,7 +42,7 @@ struct LifecycleTests {
     #expect(error?.says(#"plugin "stage""#) == true)
   }
 
-  @Test func `a create that gives no instance is an error`() async throws {
+  @Test func `a create that succeeds without an instance is an error`() async throws {
     let error = await #expect(throws: PluginError.self) {
       try await StageFixture("breaks-lifecycle", defines: ["INSTANCE=NULL"])
     }
@@ -50,7 +50,7 @@ struct LifecycleTests {
     #expect(error?.says("gave no instance") == true)
   }
 
-  @Test func `an activate that fails is followed by destroy without deactivate`() async throws {
+  @Test func `after a failed activate, destroy is called without deactivate`() async throws {
     let stage = try await StageFixture("breaks-lifecycle", defines: ["ACTIVATE=SLUICE_STATUS_FAILED"], isActive: false)
     let error = #expect(throws: PluginError.self) { try stage.instance.activate() }
     #expect(error?.code == .activateFailed)

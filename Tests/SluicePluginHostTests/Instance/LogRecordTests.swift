@@ -21,12 +21,12 @@ struct LogRecordTests {
     #expect(entry.attributes.map(\.name) == names)
     #expect(entry.attributes["a.text"] == "one\\ntwo \"x\"")
     #expect(entry.attributes["a.integer"] == .integer(.min) && entry.attributes["a.bool"] == true)
-    // Of two attributes with one name, the later one counts.
+    // If two attributes have the same name, the later one is used.
     #expect(entry.attributes["a.number"] == 2)
     #expect(entry.attributes["a.bytes"] == "a\u{FFFD}" && entry.attributes["a.empty"] == "")
     guard case .text(let long)? = entry.attributes["a.long"] else { throw TestKitError("no long text") }
     #expect(long.utf8.count <= Attribute.textBytes && long.hasSuffix("…"))
-    // The record has its own attributes, and those of the transaction with each text on one line.
+    // The record has its own attributes and the transaction's, and each text is on one line.
     #expect(entry.attributes["both"] == "record" && entry.attributes["of.transaction"] == "three\\nfour")
     #expect(entry.attributes.first { $0.name == "a.secret" }?.shownValue == "REDACTED")
   }
@@ -46,7 +46,7 @@ struct LogRecordTests {
     #expect(!stage.log.value.contains { $0.message == "no" || refused.contains($0.message) })
   }
 
-  @Test func `an exchange that the caller may not use is refused, and a record without one comes from any thread`()
+  @Test func `a record with a forbidden exchange is refused, and a record without an exchange works on any thread`()
     async throws
   {
     let stage = try await StageFixture("logs-records")
@@ -58,14 +58,14 @@ struct LogRecordTests {
     #expect(entries.count == 1 && entries.allSatisfy { $0.subject == nil && $0.attributes.isEmpty })
   }
 
-  @Test func `records are taken from create until destroy has returned`() async throws {
+  @Test func `records are accepted from create until destroy has returned`() async throws {
     let stage = try await StageFixture("logs-records")
     #expect(stage.told("create") == ["0"] && stage.log.value.contains { $0.message == "in create" })
     stage.instance.destroy(within: .seconds(5))
     #expect(stage.told("destroy") == ["0"] && stage.log.value.contains { $0.message == "in destroy" })
   }
 
-  @Test func `a plugin can query which levels are logged, and its lines below are dropped`() async throws {
+  @Test func `a plugin can query which levels are logged, and its lines of lower levels are dropped`() async throws {
     let all = try await StageFixture("logs-records")
     _ = try all.run(StageFixture.request())
     for level in ["debug", "info", "warning", "error"] { #expect(all.told("enabled-\(level)") == ["0"]) }
@@ -81,7 +81,7 @@ struct LogRecordTests {
     #expect(!fewest.warnings.isEmpty)
   }
 
-  @Test func `a host that offers nothing else has the tables of records and attributes`() async throws {
+  @Test func `a host without optional features still has the tables of records and attributes`() async throws {
     let stage = try await StageFixture("logs-records", features: [])
     #expect(stage.told("create") == ["0"])
   }

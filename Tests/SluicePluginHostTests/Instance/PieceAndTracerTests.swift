@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// Bodies piece by piece, and tracers.
+/// Stages that see bodies piece by piece, and tracers.
 struct PieceAndTracerTests {
   private func stage(_ pieces: [String], trailers: HeaderFields = [:]) async throws -> StageFixture {
     try await StageFixture("changes-pieces") { _ in
@@ -13,13 +13,13 @@ struct PieceAndTracerTests {
     }
   }
 
-  @Test func `a stage changes the pieces of a body and adds to its end`() async throws {
+  @Test func `a stage can change the pieces of a body and add a piece at the end`() async throws {
     let result = try await stage(["ab", "cd"]).run(StageFixture.request())
     #expect(result.error == nil)
     #expect(result.response?.body.bytes == Array("ABCD.".utf8))
   }
 
-  @Test func `a stage drops a trailer and adds one`() async throws {
+  @Test func `a stage can remove a trailer and add another one`() async throws {
     let stage = try await stage(["a"], trailers: ["x-drop": "1", "x-keep": "2"])
     let result = try stage.run(StageFixture.request())
     #expect(stage.told("trailer-name") == ["x-drop", "x-keep"])
@@ -27,19 +27,19 @@ struct PieceAndTracerTests {
     #expect(result.response?.trailers == ["x-keep": "2", "x-end": "yes"])
   }
 
-  @Test func `a stage suspends the flow of a body and writes before it continues`() async throws {
+  @Test func `a stage can suspend the flow of a body, and write a piece before the flow continues`() async throws {
     let stage = try await stage(["a", "!", "b"])
     let result = try stage.run(StageFixture.request())
     #expect(stage.told("late") == ["0"])
     #expect(result.response?.body.bytes == Array("A<late>B.".utf8))
   }
 
-  @Test func `a stage fails a transaction over a piece`() async throws {
+  @Test func `a stage can fail a transaction when it gets a piece`() async throws {
     let result = try await stage(["a", "?"]).run(StageFixture.request())
     #expect(result.error == TransactionError(code: "bad_piece", message: "a question", stage: "stage"))
   }
 
-  @Test func `a tracer reads every event and can write nothing`() async throws {
+  @Test func `a tracer gets every event and can change nothing`() async throws {
     let stage = try await StageFixture("traces") { _ in .failure(TransportError(.connectionLost, "gone")) }
     let result = try stage.run(StageFixture.request("GET", ["x-a": "1"]))
     #expect(stage.told("event") == ["1", "2", "3", "12", "8"])

@@ -13,7 +13,7 @@ import Testing
     return (try #require(stage.log.value.last?.message), try #require(result.error))
   }
 
-  @Test func `a line break or an escape in a log line is shown and has no effect`() async throws {
+  @Test func `a line break or an escape in a log line is shown escaped and has no effect`() async throws {
     let (log, error) = try message(await StageFixture("says-too-much"))
     let shown = #"down\nsluice: error: the host is down\r\u{1B}[2J\u{2028}end"# + "\u{FFFD}"
     #expect(log == shown)

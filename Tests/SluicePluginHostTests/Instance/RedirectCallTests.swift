@@ -17,7 +17,7 @@ struct RedirectCallTests {
     try await StageFixture("decides-redirects", defines: defines, answer: answer)
   }
 
-  @Test func `a stage sees where a redirect leads, and can change nothing`() async throws {
+  @Test func `a stage sees the target of a redirect, and can change nothing`() async throws {
     let stage = try await Self.stage()
     let result = try stage.run(StageFixture.request("POST", body: .text("x")))
     #expect(result.response?.status == 200)
@@ -32,7 +32,7 @@ struct RedirectCallTests {
     #expect(stage.transport.issued.map(\.url.string) == ["http://example.com/path?a=1", "https://other.com/next"])
   }
 
-  @Test func `a stage takes the redirect itself as the response, with its body`() async throws {
+  @Test func `a stage can make the redirect itself the response, with its body`() async throws {
     let stage = try await Self.stage("DECISION=SLUICE_VERDICT_RESPOND")
     let result = try stage.run(StageFixture.request())
     #expect(result.response?.status == 302)
@@ -40,7 +40,7 @@ struct RedirectCallTests {
     #expect(stage.transport.issued.count == 1)
   }
 
-  @Test func `a stage refuses a redirect, and the error of the transaction names the stage`() async throws {
+  @Test func `a stage can refuse a redirect, and the error names the stage`() async throws {
     let stage = try await Self.stage("DECISION=SLUICE_VERDICT_FAIL")
     let error = try stage.run(StageFixture.request()).error
     #expect(error == TransactionError(code: "no_way", message: "this redirect is not wanted", stage: "stage"))
@@ -48,7 +48,7 @@ struct RedirectCallTests {
   }
 
   @Test(arguments: [("SLUICE_VERDICT_CONTINUE", 200), ("SLUICE_VERDICT_RESPOND", 302)])
-  func `a stage can answer late`(decision: String, status: Int) async throws {
+  func `a stage can decide about a redirect after it was suspended`(decision: String, status: Int) async throws {
     let stage = try await Self.stage("LATE=1", "DECISION=\(decision)")
     let result = try stage.run(StageFixture.request())
     #expect(result.error == nil)
@@ -59,13 +59,15 @@ struct RedirectCallTests {
     #expect(stage.told("cancel").isEmpty)
   }
 
-  @Test func `a stage that fails late gives its reason`() async throws {
+  @Test func `a stage that refuses a redirect after it was suspended gives its reason`() async throws {
     let stage = try await Self.stage("LATE=1", "DECISION=SLUICE_VERDICT_FAIL")
     #expect(try stage.run(StageFixture.request()).error?.code == "no_way")
   }
 
   @Test(arguments: ["SLUICE_VERDICT_RETRY", "77"])
-  func `any other verdict is a fault, and is skipped if the configuration says so`(verdict: String) async throws {
+  func `any other verdict is a fault, and the stage is skipped if the configuration says so`(
+    verdict: String
+  ) async throws {
     let stage = try await Self.stage("DECISION=\(verdict)")
     let error = try stage.run(StageFixture.request()).error
     #expect(error?.code == .stageFault)

@@ -12,7 +12,7 @@ struct SharedValueTests {
   private let start = Instant(nanoseconds: 1000)
   private func after(_ seconds: Int) -> Instant { start + .seconds(seconds) }
 
-  @Test func `a plugin sets, reads, exchanges and removes values by their versions`() async throws {
+  @Test func `a plugin can set, read, exchange and remove values by their versions`() async throws {
     let stage = try await StageFixture("shares-values")
     _ = try stage.run(StageFixture.request())
     let statuses = [
@@ -25,7 +25,7 @@ struct SharedValueTests {
     for (name, status) in statuses { #expect(stage.told(name) == [status], "\(name)") }
   }
 
-  @Test func `malformed and too many values are refused and set nothing`() async throws {
+  @Test func `malformed values, and values beyond a limit, are refused and not set`() async throws {
     let stage = try await StageFixture("shares-values")
     _ = try stage.run(StageFixture.request())
     let invalid = [
@@ -52,7 +52,7 @@ struct SharedValueTests {
     last.destroy(within: .seconds(5))
   }
 
-  @Test func `each plugin has values of its own, with versions that no other value of the engine has`() {
+  @Test func `each plugin has its own values, and no two values of an engine have the same version`() {
     let versions = SharedTable.Counter()
     let (one, other) = (SharedTable(versions), SharedTable(versions))
     #expect(one.set(name("a"), [1], until: nil, at: start) == .done(version: 1))
@@ -73,14 +73,14 @@ struct SharedValueTests {
     #expect(table.get(name("b"), at: .distantFuture)?.bytes == [2])
   }
 
-  @Test func `a plugin has a limited number of values, and expired ones make room`() {
+  @Test func `the number of values of a plugin is limited, and expired values do not count`() {
     let table = table()
     for index in 0..<SharedTable.maximumCount {
       let expiry = index < 2 ? after(1) : nil
       #expect(table.set(name("\(index)"), [], until: expiry, at: start) == .done(version: UInt64(index + 1)))
     }
     #expect(table.set(name("more"), [], until: nil, at: start) == .full)
-    // An existing value can always be set.
+    // A value that exists can be set even at the limit.
     #expect(table.set(name("5"), [5], until: nil, at: start) != .full)
     #expect(table.set(name("more"), [], until: nil, at: after(1)) != .full)
     #expect(table.set(name("and more"), [], until: nil, at: after(1)) != .full)
@@ -89,19 +89,19 @@ struct SharedValueTests {
     #expect(table.set(name("too many"), [], until: nil, at: after(1)) != .full)
   }
 
-  @Test func `a plugin has a limited number of bytes, names included`() {
+  @Test func `the bytes of a plugin's values are limited, including their names`() {
     let table = table()
     let half = [UInt8](repeating: 0, count: SharedTable.maximumBytes / 2)
     #expect(table.set(name("a"), half, until: nil, at: start) == .done(version: 1))
     #expect(table.set(name("b"), half, until: nil, at: start) == .full)
     #expect(table.set(name("b"), Array(half.dropLast(2)), until: nil, at: start) != .full)
     #expect(table.set(name("c"), [], until: nil, at: start) == .full)
-    // Smaller values in the place of larger ones make room.
+    // If smaller values replace larger ones, there is room for another value.
     #expect(table.set(name("a"), [], until: nil, at: start) != .full)
     #expect(table.set(name("c"), [1], until: nil, at: start) != .full)
   }
 
-  @Test func `one of many threads that exchange a value at the same time succeeds`() async {
+  @Test func `if many threads exchange a value at the same time, exactly one succeeds`() async {
     let table = table()
     for round in 0..<100 {
       let before = table.get(name("a"), at: start)?.version ?? 0

@@ -9,7 +9,7 @@ import SluiceTraceContext
 @testable import SluicePluginHost
 import SluicePluginFile
 
-/// A compiled fixture as a stage of a pipeline on a stub loop.
+/// A compiled fixture plugin, used as a stage of a pipeline on a stub loop.
 final class StageFixture {
   let library: LibraryFixture
   let loop: StubLoop
@@ -21,7 +21,7 @@ final class StageFixture {
   let log: Watched<[PluginLogEntry]>
   var stageDeadline: Duration?
   var onFault = FaultPolicy.fail
-  /// Stages after the fixture, in both lists.
+  /// Further stages after the fixture, both in the request list and in the response list.
   var nextStages: [StageBinding] = []
 
   convenience init(
@@ -74,7 +74,7 @@ final class StageFixture {
       tracers: capabilities.contains(.trace) ? [TracerBinding(name: "stage", tracer: instance)] : [])
   }
 
-  /// Begins a transaction; the result comes with further turns of the loop.
+  /// Begins a transaction. The result is set during a later turn of the loop.
   func begin(_ request: Request, parent: ParentContext = ParentContext()) -> Outcome {
     let outcome = Outcome()
     let pipeline = pipeline()
@@ -97,15 +97,15 @@ final class StageFixture {
     Request(method: method, url: HTTPURL("http://example.com/path?a=1"), headers: headers, body: body)
   }
 
-  /// The numbers that the plugin logged under a name, in order.
+  /// Returns the values that the plugin logged as `name=value`, in order.
   func told(_ name: String) -> [String] {
     log.value.map(\.message).filter { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
   }
 
-  /// The lines that the host logged about the plugin.
+  /// The warnings that the host logged about the plugin.
   var warnings: [String] { log.value.filter { $0.level == .warning }.map(\.message) }
 
-  /// Numbers that the plugin shows under an extension's name.
+  /// Returns the numbers that the plugin exports as an extension with this id.
   func numbers<Number>(_ id: String, _: Number.Type = CInt.self, count: Int) -> [Number] {
     guard let address = id.withCString({ generation.table.extension($0) }) else { return [] }
     return (0..<count).map { address.load(fromByteOffset: $0 * MemoryLayout<Number>.stride, as: Number.self) }

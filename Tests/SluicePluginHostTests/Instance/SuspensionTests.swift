@@ -6,9 +6,9 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// Tokens: who can resume, when, and with which effect.
+/// Tokens of suspended calls: who can resume them, when, and with which effect.
 struct SuspensionTests {
-  @Test func `a token is resumed once, even before its call returns`() async throws {
+  @Test func `a token can be resumed only once, even before its call has returned`() async throws {
     let stage = try await StageFixture("resumes-twice")
     let result = try stage.run(StageFixture.request())
     #expect(result.error == nil)
@@ -24,7 +24,7 @@ struct SuspensionTests {
     #expect(stage.instance.violations[.staleToken] >= 2)
   }
 
-  @Test func `a stage resumes from a thread of its own and changes headers on the way back`() async throws {
+  @Test func `a stage can resume on its own thread, and change headers before it resumes`() async throws {
     let stage = try await StageFixture("resumes-elsewhere")
     let result = try stage.run(StageFixture.request())
     #expect(result.error == nil)
@@ -40,7 +40,7 @@ struct SuspensionTests {
     #expect(stage.told("enter-late") == ["0"])
   }
 
-  @Test func `the details of a verdict are set inside enter`() async throws {
+  @Test func `the details of a late verdict can be set inside enter`() async throws {
     let failing = try await StageFixture("resumes-elsewhere", defines: ["VERDICT=SLUICE_VERDICT_FAIL"])
     let failure = try failing.run(StageFixture.request()).error
     #expect(failure == TransactionError(code: "too_late", message: "the thread said no", stage: "stage"))
@@ -59,7 +59,9 @@ struct SuspensionTests {
     #expect(stage.told("resume-cancelled") == ["3"])
   }
 
-  @Test func `of two threads that resume at once exactly one wins (10,000 rounds; a million in a soak)`() async throws {
+  @Test func `if two threads resume a token at once, exactly one succeeds (10,000 rounds, a million in a soak)`()
+    async throws
+  {
     let rounds = getenv("SLUICE_SOAK") == nil ? 10_000 : 1_000_000
     let stage = try await StageFixture("races-resumes")
     let request = try StageFixture.request()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// The numbers behind `sluice.values/1`.
+/// The table of numbers that implements `sluice.values/1`.
 struct ValueTableTests {
   private func with<Result>(_ key: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
     Array(key.utf8).withUnsafeBufferPointer(body)
@@ -23,7 +23,7 @@ struct ValueTableTests {
     #expect(get(table, "a") == .min && get(table, "b") == nil)
   }
 
-  @Test func `all keys up to the limit are found again, and none beyond`() {
+  @Test func `all keys up to the limit are found again, and a key beyond the limit is refused`() {
     let table = ValueTable()
     for index in 0..<ValueTable.maximumCount { #expect(add(table, "key \(index)", Int64(index)) == Int64(index)) }
     #expect(add(table, "one more", 1) == nil && get(table, "one more") == nil)
@@ -36,7 +36,7 @@ struct ValueTableTests {
     func exchange(_ expected: Int64, _ desired: Int64) -> ValueTable.Exchange {
       with("a") { table.compareExchange($0, expected: expected, desired: desired) }
     }
-    guard case .differs(0) = exchange(5, 6) else { return #expect(Bool(false), "took 5 for 0") }
+    guard case .differs(0) = exchange(5, 6) else { return #expect(Bool(false), "5 matched the value 0") }
     #expect(get(table, "a") == nil)
     guard case .done = exchange(0, 6), case .differs(6) = exchange(0, 7), case .done = exchange(6, 8) else {
       return #expect(Bool(false), "no exchange")
@@ -44,14 +44,14 @@ struct ValueTableTests {
     #expect(get(table, "a") == 8)
   }
 
-  @Test func `threads that add, set for the first time and exchange lose nothing`() async {
+  @Test func `no change is lost if several threads add, set for the first time and exchange`() async {
     let table = ValueTable()
     let rounds = 5000
     await withTaskGroup { group in
       for worker in 0..<4 {
         group.addTask {
           for round in 0..<rounds {
-            // Keys that all set for the first time at about the same time.
+            // All threads set these keys for the first time at about the same time.
             _ = add(table, "shared \(round % 200)", 1)
             with("exchanged") { key in
               var expected = table.get(key) ?? 0

@@ -5,22 +5,22 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// The effects of a plugin's answers.
+/// The effects of the verdicts that a plugin returns.
 struct VerdictTests {
-  @Test func `a stage fails a transaction with its own words`() async throws {
+  @Test func `a stage can fail a transaction with its own code and message`() async throws {
     let stage = try await StageFixture("answers")
     let result = try stage.run(StageFixture.request("GET", ["x-answer": "fail"]))
     #expect(result.error == TransactionError(code: "no_luck", message: "not today", stage: "stage"))
   }
 
-  @Test func `an invalid code is replaced`() async throws {
+  @Test func `an invalid error code of a stage is replaced`() async throws {
     let stage = try await StageFixture("answers")
     let result = try stage.run(StageFixture.request("GET", ["x-answer": "fail-badly"]))
     #expect(result.error?.code == "stage_failed")
     #expect(stage.instance.violations[.invalidArgument] == 1)
   }
 
-  @Test func `a stage responds in place of the wire`() async throws {
+  @Test func `a stage can respond, and then nothing is sent on the wire`() async throws {
     let stage = try await StageFixture("answers")
     let result = try stage.run(StageFixture.request("GET", ["x-answer": "respond"]))
     #expect(result.error == nil)
@@ -30,14 +30,14 @@ struct VerdictTests {
     #expect(stage.transport.issued.isEmpty)
   }
 
-  @Test func `a response with an impossible status fails`() async throws {
+  @Test func `a response of a stage with an impossible status fails the transaction`() async throws {
     let stage = try await StageFixture("answers")
     let result = try stage.run(StageFixture.request("GET", ["x-answer": "respond-badly"]))
     #expect(result.error?.code == "stage_failed")
     #expect(result.response == nil)
   }
 
-  @Test func `a response is dropped if the stage does not answer with it`() async throws {
+  @Test func `a response that a stage sets is dropped if the verdict is not RESPOND`() async throws {
     let stage = try await StageFixture("answers")
     let result = try stage.run(StageFixture.request("GET", ["x-answer": "respond-and-go-on"]))
     #expect(result.response?.status == 200)
@@ -57,7 +57,7 @@ struct VerdictTests {
   @Test(arguments: [
     ("SLUICE_VERDICT_SUSPENDED", Violation.suspendedWithoutToken), ("77", .unknownVerdict), ("-1", .unknownVerdict),
   ])
-  func `an answer that breaks the rules is a fault of the stage`(verdict: String, kind: Violation) async throws {
+  func `a verdict that breaks the rules is a fault of the stage`(verdict: String, kind: Violation) async throws {
     let stage = try await StageFixture("breaks-verdicts", defines: ["VERDICT=\(verdict)"])
     let result = try stage.run(StageFixture.request())
     #expect(result.error?.code == .stageFault)
@@ -67,7 +67,7 @@ struct VerdictTests {
     #expect(try stage.run(StageFixture.request()).error == nil)
   }
 
-  @Test func `FAIL without a reason has a code of its own`() async throws {
+  @Test func `FAIL without a reason gets the code stage_failed`() async throws {
     let stage = try await StageFixture("breaks-verdicts", defines: ["VERDICT=SLUICE_VERDICT_FAIL"])
     #expect(try stage.run(StageFixture.request()).error?.code == "stage_failed")
   }

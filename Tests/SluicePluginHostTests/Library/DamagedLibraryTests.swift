@@ -7,7 +7,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// Libraries with one wrong number: the reader never traps, and the message names the problem.
+/// Libraries with one wrong number. The reader must never crash, and the message must name the problem.
 struct DamagedLibraryTests {
   private func minimal(_ flags: [String] = []) async throws -> LibraryBytes {
     let names = ["-Wl,-soname,libminimal.so", "-Wl,-rpath,/nowhere", "-Wl,--build-id"]
@@ -32,7 +32,7 @@ struct DamagedLibraryTests {
     #expect(judge(library) == nil)
   }
 
-  @Test func `preflight judges any number in the headers and tables`() async throws {
+  @Test func `preflight accepts or refuses a library with any number in its headers and tables`() async throws {
     let whole = try await minimal()
     let headers = Array(stride(from: 16, to: 64, by: 2)).map { ($0, 2) }
     let entries = (whole.segments.map(\.header) + whole.sections.map(\.header)).flatMap { header in
@@ -48,7 +48,7 @@ struct DamagedLibraryTests {
     }
   }
 
-  @Test func `a segment that wants too much memory is refused`() async throws {
+  @Test func `a segment that needs too much memory is refused`() async throws {
     var library = try await minimal()
     let segment = try #require(library.segments.last { $0.type == LibraryBytes.load })
     for size: UInt64 in [1 << 40, 1 << 62, .max] {
@@ -79,14 +79,14 @@ struct DamagedLibraryTests {
     #expect(judge(library)?.says("is damaged: its notes") == true)
   }
 
-  /// The place of a segment in memory.
+  /// Returns the addresses of a segment in memory.
   private func memory(of segment: LibraryBytes.Segment, in library: LibraryBytes) -> Range<UInt64> {
     let start = library.number(at: segment.addressPlace, width: 8)
     return start..<start + library.number(at: segment.memorySizePlace, width: 8)
   }
 
   @Test(arguments: [(LibraryBytes.note, "notes"), (LibraryBytes.dynamic, "dynamic entries")])
-  func `a part that the host reads in memory and that exceeds a loaded segment is refused as damage`(
+  func `notes or dynamic entries that exceed a loaded segment are refused as damage`(
     _ type: UInt64, _ name: String
   ) async throws {
     let whole = try await minimal()
@@ -117,7 +117,9 @@ struct DamagedLibraryTests {
     #expect(judge(library)?.says("is damaged: its program headers") == true)
   }
 
-  @Test func `an executable stack is found, and a missing declaration counts as one`() async throws {
+  @Test func `an executable stack is found, and a missing declaration of the stack counts as executable`()
+    async throws
+  {
     var library = try await minimal()
     let stack = try #require(library.segment(LibraryBytes.stack))
     library.write(7, at: stack.flagsPlace, width: 4)
@@ -135,7 +137,7 @@ struct DamagedLibraryTests {
     library.write(7, at: segment.flagsPlace, width: 4)
     #expect(judge(library)?.says("code that is writable") == true)
     library.write(flags, at: segment.flagsPlace, width: 4)
-    // In place of DT_SONAME.
+    // Writes DT_TEXTREL in place of DT_SONAME.
     let entry = try #require(library.dynamicEntries.first { $0.tag == Self.soname })
     library.write(22, at: entry.tagPlace, width: 8)
     let error = judge(library)
@@ -144,7 +146,7 @@ struct DamagedLibraryTests {
     #expect(facts.refusal(by: HostOffer(allowed: [.writableCode]), at: "a.so") == nil)
   }
 
-  @Test func `symbols are not looked up in a file whose segments end out of range`() async throws {
+  @Test func `symbols are not looked up in a file with segments that end out of range`() async throws {
     var library = try await minimal()
     for segment in library.segments where segment.type == LibraryBytes.load {
       library.write(.max, at: segment.fileSizePlace, width: 8)

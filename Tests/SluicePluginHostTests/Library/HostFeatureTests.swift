@@ -8,12 +8,13 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// Hosts that offer less than the engine does.
+/// Hosts that offer fewer features than the engine does.
 struct HostFeatureTests {
-  /// A feature, and the answer that the fixture gets if it is missing; nil for functions that are not called then.
+  /// A missing feature, and what the fixture gets from each function then. Nil is for functions that are not called at
+  /// all.
   struct Lack: Sendable, CustomTestStringConvertible {
     let feature: HostFeatures
-    /// The name in `host.h`, after `SLUICE_FEATURE_`.
+    /// The feature's name in `host.h`, without the prefix `SLUICE_FEATURE_`.
     let name: String
     let answers: [String: String?]
 
@@ -42,7 +43,7 @@ struct HostFeatureTests {
     Lack(.notifications, "NOTIFICATIONS", ["completions": "0", "schedule": "4"]),
   ]
 
-  @Test func `the table has every feature`() {
+  @Test func `the table of this test has every feature`() {
     #expect(Self.lacks.reduce(into: HostFeatures()) { $0.formUnion($1.feature) } == .all)
     #expect(HostFeatures.offered == .all)
   }
@@ -62,7 +63,9 @@ struct HostFeatureTests {
     #expect(getenv("SLUICE_REFUSED_FIXTURE_RAN") == nil)
   }
 
-  @Test func `a host that lacks a feature answers its calls with UNSUPPORTED, and all others as before`() async throws {
+  @Test func `a host that lacks a feature answers its functions with UNSUPPORTED, and all other functions normally`()
+    async throws
+  {
     let product = try await LibraryFixture.compile("asks-for-features")
     let all = try await answers(product.path, .offered)
     #expect(all["features"] == String(HostFeatures.offered.rawValue))
@@ -99,7 +102,7 @@ struct HostFeatureTests {
     #expect(result.error?.message.contains("it answered RETRY, which this host does not offer") == true)
   }
 
-  @Test func `a document cannot change parts that the host does not let a stage change`() async throws {
+  @Test func `a document cannot change parts of a message that the host does not let a stage change`() async throws {
     let stage = try await StageFixture("edits-documents", features: .all.subtracting(.rewrite))
     let result = try stage.run(
       StageFixture.request("POST", ["content-type": "application/json"], body: .text(#"{"a": 1}"#)))

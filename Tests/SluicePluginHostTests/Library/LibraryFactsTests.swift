@@ -31,14 +31,14 @@ struct LibraryFactsTests {
     #expect(try facts().warnings.isEmpty)
   }
 
-  @Test func `disjoint ABI ranges are both printed`() throws {
+  @Test func `if the ABI ranges of plugin and host are disjoint, the error names both`() throws {
     #expect(try reason { $0.note = Self.note(2, 2) } == "built for ABI 2, this host speaks ABI 1")
     let host = HostOffer(abi: 3...5)
     #expect(try reason(host) { $0.note = Self.note(1, 2) } == "built for ABI 1 to 2, this host speaks ABI 3 to 5")
     #expect(try reason(host) { $0.note = Self.note(1, 3) } == nil)
   }
 
-  @Test func `features that the host lacks, or does not know, are named`() throws {
+  @Test func `the error names required features that the host lacks or does not know`() throws {
     func reason(_ names: String..., by host: HostOffer = HostOffer()) throws -> String? {
       let required = try RequiredFeatures(sections: names.map { RequiredFeatures.prefix + $0 })
       return try self.reason(host) { $0.requiredFeatures = required }
@@ -52,13 +52,13 @@ struct LibraryFactsTests {
         == "requires the host features \"suspend\", \"timers\", which the host proxy does not offer")
   }
 
-  @Test func `an unusable note is refused with the reason`() throws {
+  @Test func `an unusable note is refused, and the error says why`() throws {
     let error = try facts { $0.noteFault = "its version is wrong" }.refusal(at: "a.so")
     #expect(error?.code == .noNote)
     #expect(error?.reason == "describes itself in a way that cannot be used: its version is wrong")
   }
 
-  @Test func `jansson must be the one that the host uses`() throws {
+  @Test func `a library that uses another jansson than the host's is refused`() throws {
     #expect(try reason { $0.needed = ["libc.so.6"] } == "uses jansson without naming libjansson.so.4")
     #expect(
       try reason { $0.needed = ["libjansson.so.5"] } == "needs libjansson.so.5, but this host uses libjansson.so.4")
@@ -69,7 +69,7 @@ struct LibraryFactsTests {
       } == nil)
   }
 
-  @Test func `a Swift runtime can be shared or the library's own, but not a mixture of both (S4)`() throws {
+  @Test func `a Swift runtime can be shared or the library's own, but not a mixture of both`() throws {
     #expect(try reason { $0.swiftRuntime = .shared } == nil)
     #expect(try reason { $0.swiftRuntime = .own } == nil)
     #expect(try facts { $0.swiftRuntime = .own }.warnings.isEmpty)
@@ -80,7 +80,7 @@ struct LibraryFactsTests {
         "(they share swift_once); build it with sluice plugin build --static-stdlib") == true)
   }
 
-  @Test func `unique symbols and private libraries cause warnings (L9)`() throws {
+  @Test func `unique symbols and private libraries cause warnings`() throws {
     let warnings = try facts {
       $0.uniqueSymbols = ["_ZN1aE"]
       $0.privateLibraries = ["libhelper.so"]

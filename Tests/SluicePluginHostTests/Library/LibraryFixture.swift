@@ -6,7 +6,7 @@ import SluiceTestKit
 
 @testable import SluicePluginHost
 
-/// Compiled fixtures and a store of the test's own.
+/// Compiled fixture plugins, and a plugin store for one test.
 struct LibraryFixture {
   let folder: TemporaryDirectory
   let store: PluginStore
@@ -18,7 +18,7 @@ struct LibraryFixture {
 
   var loader: PluginLoader { PluginLoader(store: store) }
 
-  /// Builds `Tests/Plugins/<behaviour>`; only its owner may write it, independent of the umask.
+  /// Builds `Tests/Plugins/<behaviour>`. Independent of the umask, only the owner may write the library.
   static func compile(
     _ behaviour: String, defines: [String] = [], flags: [String] = []
   ) async throws -> PluginCompiler.Product {
@@ -27,7 +27,7 @@ struct LibraryFixture {
     return product
   }
 
-  /// Loads a library and asks its entry point.
+  /// Loads a library and calls its entry point.
   func generation(of path: String) async throws -> PluginGeneration {
     try Self.enter(try loader.stage(path).load())
   }
@@ -39,7 +39,7 @@ struct LibraryFixture {
     return try PluginEntry.call(library, host: &host)
   }
 
-  /// Why a compiled fixture is refused by preflight.
+  /// Returns why preflight refuses a compiled fixture, or nil if it does not.
   static func refusal(_ behaviour: String, defines: [String] = [], flags: [String] = []) async throws -> PluginError? {
     let product = try await compile(behaviour, defines: defines, flags: flags)
     return withExtendedLifetime(product) { refusal(ofFile: product.path) }
@@ -61,6 +61,6 @@ struct LibraryFixture {
 }
 
 extension PluginError {
-  /// Whether the whole message holds each of the words.
+  /// Returns whether the message contains each of the texts.
   func says(_ words: String...) -> Bool { words.allSatisfy { description.contains($0) } }
 }

@@ -27,18 +27,18 @@ struct LibraryImageTests {
     return path
   }
 
-  @Test func `the identity of a library is the SHA-256 of its bytes (L5)`() throws {
+  @Test func `the identity of a library is the SHA-256 of its bytes`() throws {
     let image = try LibraryImage(reading: try write("abc"))
     #expect(image.bytes == Array("abc".utf8))
     #expect(image.hash.hex == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
   }
 
-  @Test func `a file that does not exist is not found`() {
+  @Test func `a file that does not exist is an error with the code notFound`() {
     #expect(error(folder.path("none.so"))?.code == .notFound)
     #expect(error(folder.path("none.so"))?.says("none.so", "no such file", "\"library\"") == true)
   }
 
-  @Test func `a folder is refused`() {
+  @Test func `a folder in place of a library is refused`() {
     #expect(error(folder.path)?.says("is a folder") == true)
   }
 
@@ -47,7 +47,7 @@ struct LibraryImageTests {
     #expect(error(folder.path("fifo"))?.code == .notRegularFile)
   }
 
-  @Test func `a device is refused`() {
+  @Test func `a device in place of a library is refused`() {
     #expect(error("/dev/null")?.code == .notRegularFile)
   }
 
@@ -57,14 +57,14 @@ struct LibraryImageTests {
     #expect(error(path, limit: 4) == nil)
   }
 
-  @Test func `a file that is longer than its stated size is a transient error (L4)`() {
+  @Test func `a file that is longer than its stated size is a transient error`() {
     // Files of /proc have a stated size of 0.
     let error = error("/proc/self/maps")
     #expect(error?.code == .changedWhileRead)
     #expect(error?.isTransient == true)
   }
 
-  @Test func `a change of size, time or inode is noticed (L4)`() {
+  @Test func `a change of a file's size, time or inode is noticed`() {
     var before = stat()
     before.st_size = 10
     for change in [{ $0.st_size = 11 }, { $0.st_ino = 1 }, { $0.st_mtim.tv_nsec = 1 }] as [(inout stat) -> Void] {
@@ -76,7 +76,7 @@ struct LibraryImageTests {
   }
 
   @Test(arguments: [(0o664, "its group"), (0o646, "others"), (0o666, "its group and by others")])
-  func `a library that others may write is refused`(mode: Int, words: String) throws {
+  func `a library that other users may write is refused`(mode: Int, words: String) throws {
     let path = try write("abc", mode: mode_t(mode))
     let error = error(path)
     #expect(error?.code == .refusedPermissions)
@@ -84,7 +84,7 @@ struct LibraryImageTests {
   }
 
   @Test(arguments: [0o770, 0o707, 0o1777])
-  func `a library in a folder that others may write is refused`(mode: Int) throws {
+  func `a library in a folder that other users may write is refused`(mode: Int) throws {
     let path = try write("abc")
     chmod(folder.path, mode_t(mode))
     let error = error(path)
@@ -92,7 +92,7 @@ struct LibraryImageTests {
     #expect(error?.says("its folder \(folder.path) is writable", "chmod go-w \(folder.path)") == true)
   }
 
-  @Test func `a library and its folder that others may write are refused in one error`() throws {
+  @Test func `a library that other users may write, in such a folder, is refused with one error for both`() throws {
     let path = try write("abc", mode: 0o664)
     chmod(folder.path, 0o775)
     let error = error(path)
@@ -112,7 +112,7 @@ struct LibraryImageTests {
     #expect(error(path) == nil)
   }
 
-  @Test func `a symbolic link is followed, and the folder of the real file counts`() throws {
+  @Test func `a symbolic link is followed, and the folder of the real file is checked`() throws {
     let open = try folder.makeFolder("open")
     let path = try write("abc", "open/a.so")
     let link = folder.path("link.so")
@@ -122,7 +122,7 @@ struct LibraryImageTests {
     #expect(error(link)?.says(link, open) == true)
   }
 
-  @Test func `a library of another user is refused, root's is not`() {
+  @Test func `a library of another user is refused, but not a library of root`() {
     #expect(LibraryPermissions.reason(mode: 0o644, owner: 1000, user: 1001)?.contains("another user (1000)") == true)
     #expect(LibraryPermissions.reason(mode: 0o644, owner: 0, user: 1001) == nil)
     #expect(LibraryPermissions.reason(mode: 0o644, owner: 1001, user: 1001) == nil)

@@ -26,7 +26,7 @@ struct LoadedLibraryTests {
     return UnsafeMutableRawPointer(mutating: found).assumingMemoryBound(to: CInt.self)
   }
 
-  @Test func `A, B, then A again are three mappings with statics of their own (L1)`() async throws {
+  @Test func `loading builds A, B and A again makes three mappings with separate static variables`() async throws {
     let a = try await LibraryFixture.compile("minimal", defines: ["VALUE=1"])
     let b = try await LibraryFixture.compile("minimal", defines: ["VALUE=2"])
     let first = try await fixture.generation(of: a.path)
@@ -38,7 +38,7 @@ struct LoadedLibraryTests {
     #expect(first.hash == third.hash)
   }
 
-  @Test func `overwriting the file after the load changes nothing (L2)`() async throws {
+  @Test func `overwriting a library's file after the load does not change the loaded code`() async throws {
     let product = try await LibraryFixture.compile("minimal", defines: ["VALUE=7"])
     let generation = try await fixture.generation(of: product.path)
     let file = open(product.path, O_WRONLY | O_TRUNC)
@@ -48,7 +48,7 @@ struct LoadedLibraryTests {
     #expect(try generation.interceptor()?.on_request != nil)
   }
 
-  @Test func `a missing symbol is named`() async throws {
+  @Test func `the error names a missing symbol`() async throws {
     let product = try await LibraryFixture.compile("undefined-symbol")
     let error = try await loadError(product.path)
     #expect(error?.code == .loadFailed)
@@ -56,7 +56,7 @@ struct LoadedLibraryTests {
     #expect(error?.description.contains(fixture.store.path) == false)
   }
 
-  @Test func `a missing library is named`() async throws {
+  @Test func `the error names a missing library`() async throws {
     let helper = try await LibraryFixture.compile("no-entry", flags: ["-Wl,-soname,libfixture-gone.so"])
     let product = try await LibraryFixture.compile("minimal", flags: ["-Wl,--no-as-needed", helper.path])
     let error = try await loadError(product.path)
@@ -64,11 +64,11 @@ struct LoadedLibraryTests {
     #expect(error?.says("libfixture-gone.so", "cannot open shared object file") == true)
   }
 
-  @Test func `an entry point that a dependency defines is refused after the load too (L8)`() async throws {
+  @Test func `an entry point that a dependency defines is refused after the load too`() async throws {
     let helper = try await LibraryFixture.compile("minimal")
     let product = try await LibraryFixture.compile("no-entry", flags: ["-Wl,--no-as-needed", helper.path])
     #expect(LibraryFixture.refusal(ofFile: product.path)?.code == .noEntry)
-    // Loaded without the preflight.
+    // The library is loaded without the preflight, which would refuse it.
     let image = try LibraryImage(reading: product.path)
     let facts = try LibraryFacts(of: image)
     let copy = try fixture.store.stage(image)
@@ -78,10 +78,10 @@ struct LoadedLibraryTests {
     #expect(error?.says("comes from another library") == true)
   }
 
-  @Test func `an old mapping in place of the new copy is refused (L10)`() async throws {
+  @Test func `a load that returns an old mapping instead of the new copy is refused`() async throws {
     let a = try await LibraryFixture.compile("minimal", defines: ["VALUE=1"])
     let first = try fixture.loader.stage(a.path).load()
-    // A new file under a path that the loader knows: it answers with the old mapping.
+    // A new file at a path that the loader already knows. The loader then returns the old mapping.
     let b = try await LibraryFixture.compile("minimal", defines: ["VALUE=2"])
     let bytes = try FileTree.read(b.path)
     let new = try fixture.folder.write(bytes, to: "new.so")
@@ -92,23 +92,23 @@ struct LoadedLibraryTests {
       _ = try LoadedLibrary.load(copy, facts: facts, path: b.path)
     }
     #expect(error?.code == .oldMapping)
-    // The old mapping has lost one of its two references.
+    // The failed load has released its own reference, and the first library still works.
     #expect(try LibraryFixture.enter(first).id == "fixture")
   }
 
-  /// The content at the path of a copy.
+  /// Returns a stored plugin with the path and the hash of another one.
   private func copy(like original: StoredPlugin) throws -> StoredPlugin {
     try StoredPlugin(borrowing: original.path, hash: original.hash)
   }
 
-  @Test func `constructors run on a thread of their own (L7)`() async throws {
+  @Test func `constructors run on a separate thread`() async throws {
     let product = try await LibraryFixture.compile("constructor-thread")
     let library = try fixture.loader.stage(product.path).load()
     let error = #expect(throws: PluginError.self) { try LibraryFixture.enter(library) }
     #expect(error?.reason == "another thread")
   }
 
-  @Test func `a mapped copy stays, and stays locked, when nothing refers to it any more`() async throws {
+  @Test func `a mapped copy stays in the store, and stays locked, after its last reference is released`() async throws {
     let product = try await LibraryFixture.compile("minimal", defines: ["VALUE=3"])
     let path = try fixture.loader.stage(product.path).load().stored.path
     _ = try PluginStore(at: fixture.store.path)
@@ -121,7 +121,7 @@ struct LoadedLibraryTests {
     #expect(FileTree.names(in: fixture.store.path) == [])
   }
 
-  @Test func `a line of the kernel's table gives device and inode`() {
+  @Test func `device and inode are read from a line of the kernel's table of mappings`() {
     let text = """
       7f0000000000-7f0000001000 r--p 00000000 08:01 1234                       /tmp/a b.so
       7f0000001000-7f0000002000 rw-p 00000000 00:00 0

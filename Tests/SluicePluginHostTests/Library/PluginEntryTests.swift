@@ -20,7 +20,7 @@ struct PluginEntryTests {
     }
   }
 
-  @Test func `a generation has the values of its table`() async throws {
+  @Test func `a generation has the values of the plugin's table`() async throws {
     let product = try await LibraryFixture.compile("minimal")
     let generation = try await fixture.generation(of: product.path)
     #expect(generation.id == "fixture")
@@ -32,13 +32,13 @@ struct PluginEntryTests {
     #expect(hash == generation.facts?.hash)
   }
 
-  @Test func `an entry point that returns NULL is reported in its own words`() async throws {
+  @Test func `an entry point that returns NULL is reported with its own message`() async throws {
     let error = try await entryError("entry-returns-null", defines: ["MESSAGE=\"needs a\\nmoon\""])
     #expect(error?.code == .entryFailed)
     #expect(error?.reason == "needs a moon")
   }
 
-  @Test func `an entry point that returns NULL without a message is reported too`() async throws {
+  @Test func `an entry point that returns NULL without a message is reported`() async throws {
     let error = try await entryError("entry-returns-null", defines: [])
     #expect(error?.says("returned NULL without a message") == true)
   }
@@ -51,7 +51,9 @@ struct PluginEntryTests {
     ("SUMMARY=\"\\xff\"", "has a summary that is not UTF-8"),
     ("SUMMARY=\"a\\nb\"", "has a summary with control characters"), ("CREATE=NULL", "has no create"),
   ])
-  func `a table with a bad member is refused, naming the member`(define: String, words: String) async throws {
+  func `a table with a bad member is refused, and the error names the member`(
+    define: String, words: String
+  ) async throws {
     let name = define.prefix { $0 != "=" }
     let good = [
       "SIZE=sizeof(sluice_plugin)", "ABI=1", "ID=\"a\"", "SUMMARY=\"s\"", "VERSION=\"1.0.0\"", "CREATE=fixture_create",
@@ -61,7 +63,7 @@ struct PluginEntryTests {
     #expect(error?.says("sluice_plugin", words) == true, "\(String(describing: error))")
   }
 
-  @Test func `a table without its required members is refused, a missing table is allowed`() async throws {
+  @Test func `a table without its required members is refused, but a missing table is allowed`() async throws {
     let product = try await LibraryFixture.compile("extensions")
     let generation = try await fixture.generation(of: product.path)
     let body = #expect(throws: PluginError.self) { _ = try generation.body() }

@@ -15,7 +15,7 @@ struct PluginErrorTests {
     #expect(error.description.hasPrefix("library plugins/libretry.so: built"))
   }
 
-  @Test func `a missing library is not a refusal, an existing one that is not accepted is`() {
+  @Test func `a missing library does not count as a refusal, but a library that is not accepted does`() {
     let subject = PluginError.Subject.plugin(name: "a", path: "a.so")
     #expect(!PluginError(.notFound, subject, "there is no such file").isRefusal)
     #expect(!PluginError(.configuration, subject, "no").isRefusal)
@@ -23,7 +23,7 @@ struct PluginErrorTests {
     #expect(PluginError(.truncated, subject, "is truncated").isRefusal)
   }
 
-  @Test func `an error of the store names its key`() {
+  @Test func `an error of the store names the configuration key`() {
     #expect(PluginError(.store, .store(path: "/x"), "no").description == "plugin store /x (key \"store\"): no")
   }
 }

@@ -5,12 +5,12 @@ import Testing
 @testable import SluicePluginHost
 
 struct PluginNoteTests {
-  /// The content of a note; the version fills 32 bytes.
+  /// Returns the content of a note. The version is padded to 32 bytes.
   private func content(_ words: [UInt32] = [1, 2, 0], version: [UInt8] = Array("1.4.0".utf8)) -> [UInt8] {
     words.flatMap(Self.bytes) + version + [UInt8](repeating: 0, count: max(0, 32 - version.count))
   }
 
-  /// A section with one note, its content at a multiple of `alignment`.
+  /// Returns a section with one note, whose content begins at a multiple of `alignment`.
   private func section(
     _ content: [UInt8]? = nil, owner: String = "sluice", type: UInt32 = 1, alignment: Int = 4
   ) -> [UInt8] {
@@ -23,7 +23,7 @@ struct PluginNoteTests {
 
   private static func bytes(_ word: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
 
-  /// Why the content is not a note; nil if it is one.
+  /// Returns why the content is not a valid note, or nil if it is valid.
   private func fault(_ content: [UInt8]) -> String? {
     do throws(PluginNote.Malformed) {
       _ = try PluginNote(section: section(content)[...])
@@ -31,26 +31,26 @@ struct PluginNoteTests {
     } catch { return error.reason }
   }
 
-  @Test func `a note gives range and version`() throws {
+  @Test func `the range of ABI revisions and the version are read from a note`() throws {
     let note = try #require(try PluginNote(section: section()[...]))
     #expect(note.abi == 1...2)
     #expect(note.version == "1.4.0")
   }
 
-  @Test func `with an empty version in the note, the table's version counts`() throws {
+  @Test func `if the version in the note is empty, the table's version is used`() throws {
     let note = try #require(try PluginNote(section: section(content(version: []))[...]))
     #expect(note.version == nil)
   }
 
-  @Test func `content that is filled up to 8 bytes is found`() throws {
+  @Test func `the content of a note that is aligned to 8 bytes is found`() throws {
     #expect(try PluginNote(section: section(alignment: 8)[...])?.abi == 1...2)
   }
 
-  @Test func `content of a newer revision is read as far as it is known`() throws {
+  @Test func `from the longer content of a newer revision, the known part is read`() throws {
     #expect(try PluginNote(section: section(content() + [9, 9, 9, 9])[...])?.version == "1.4.0")
   }
 
-  @Test func `notes of other owners and types are skipped`() throws {
+  @Test func `notes with other owners or types are skipped`() throws {
     let others = section([5, 0, 0, 0], owner: "GNU") + section([9, 0, 0, 0], type: 2)
     #expect(try PluginNote(section: (others + section())[...])?.abi == 1...2)
     #expect(try PluginNote(section: others[...]) == nil)
@@ -62,7 +62,7 @@ struct PluginNoteTests {
       fault(content(words)) == "its range of ABI revisions, \(words[0]) to \(words[1]), is empty or begins with 0")
   }
 
-  @Test func `content without a whole version is a fault`() {
+  @Test func `content that ends before the end of the version is a fault`() {
     #expect(fault(Array(content().dropLast())) == "its content has 43 bytes, at least 44 are needed")
     #expect(fault([]) == "its content has 0 bytes, at least 44 are needed")
   }
@@ -79,13 +79,12 @@ struct PluginNoteTests {
   }
 
   @Test(arguments: ["0.0.0", "10.20.30", "1.4.0-rc.1", "1.4.0--", "1.4.0-0a", "1.4.0+001", "1.4.0-x-y+z.-"])
-  func `every semantic version is taken`(_ version: String) throws {
+  func `every semantic version is accepted`(_ version: String) throws {
     let note = try PluginNote(section: section(content(version: Array(version.utf8)))[...])
     #expect(note?.version == version)
   }
 
-  @Test func `a version of 31 characters is taken, one that fills its field or is followed by more is a fault`() throws
-  {
+  @Test func `a version of 31 characters is accepted, but a longer one, or other bytes after it, are a fault`() throws {
     let longest = "1.0.0-" + String(repeating: "a", count: 25)
     #expect(try PluginNote(section: section(content(version: Array(longest.utf8)))[...])?.version == longest)
     #expect(fault(content(version: Array((longest + "a").utf8))) == "its version does not end with a NUL")
@@ -98,7 +97,7 @@ struct PluginNoteTests {
     #expect(fault(content(version: [0x31, 0x2e, 0x34, 0x2e, 0xff])) != nil)
   }
 
-  @Test func `a note cut off anywhere, or with wild sizes, is no note`() throws {
+  @Test func `a note that is cut off at any place is not found, and wrong sizes do not crash the reader`() throws {
     let whole = section()
     for length in 0..<whole.count { #expect(try PluginNote(section: whole.prefix(length)) == nil) }
     for position in 0..<8 {

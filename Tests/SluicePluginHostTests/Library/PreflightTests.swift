@@ -19,7 +19,7 @@ struct PreflightTests {
     return try withExtendedLifetime(product) { try FileTree.read(product.path) }
   }
 
-  /// What a program sees without a file.
+  /// Returns why preflight refuses the bytes of a library, or nil. No file is needed.
   private func judge(_ bytes: [UInt8]) throws -> PluginError? {
     do {
       let hash = try #require(ContentHash(of: []))
@@ -29,7 +29,7 @@ struct PreflightTests {
     }
   }
 
-  @Test func `facts of a plugin in order`() async throws {
+  @Test func `preflight finds the facts of a correct plugin`() async throws {
     let facts = try await LibraryFixture.facts("minimal", flags: ["-Wl,-soname,libminimal.so.1", "-Wl,--build-id"])
     #expect(facts.machine == MachineName.of(MachineName.host))
     #expect(facts.note?.version == "1.0.0")
@@ -41,7 +41,9 @@ struct PreflightTests {
     #expect(facts.warnings == [])
   }
 
-  @Test func `a C library that only names Swift's runtime, as SwiftPM has it, counts as C`() async throws {
+  @Test func `a C library that names Swift's runtime but does not use it, as SwiftPM builds it, counts as C`()
+    async throws
+  {
     let runtime = try await LibraryFixture.compile("no-entry", flags: ["-Wl,-soname,libswiftCore.so"])
     let facts = try await LibraryFixture.facts("minimal", flags: ["-Wl,--no-as-needed", runtime.path])
     #expect(facts.needed.contains("libswiftCore.so"))
@@ -62,7 +64,7 @@ struct PreflightTests {
     #expect(try refusal(of: Array("#!/bin/sh\nexit 0\n".utf8))?.says("is not an ELF file") == true)
   }
 
-  @Test func `a library truncated at any length is refused before the loader sees it (L3)`() async throws {
+  @Test func `a library truncated at any length is refused before the loader sees it`() async throws {
     let whole = try await minimal()
     #expect(try judge(whole) == nil)
     for length in 0..<whole.count {
@@ -71,9 +73,9 @@ struct PreflightTests {
     }
   }
 
-  @Test func `a library damaged anywhere never stops preflight`() async throws {
+  @Test func `a library that is damaged at any place never crashes preflight`() async throws {
     let whole = try await minimal()
-    // Every byte of the tables that preflight walks, and a sample of the rest.
+    // The test damages every byte of the tables that preflight reads, and a sample of all other bytes.
     let headers = Array(0..<1024) + Array((whole.count - 2048)..<whole.count)
     for position in headers + Array(stride(from: 1024, to: whole.count - 2048, by: 61)) {
       var damaged = whole
@@ -91,7 +93,7 @@ struct PreflightTests {
     #expect(error?.says(MachineName.of(UInt16(other)), "this host is \(MachineName.of(MachineName.host))") == true)
   }
 
-  @Test func `a 32-bit and a big-endian library are refused`() async throws {
+  @Test func `a 32-bit library and a big-endian library are refused`() async throws {
     var bytes = try await minimal()
     (bytes[4], bytes[18]) = (1, 3)
     #expect(try refusal(of: bytes)?.says("built for x86 (i386), 32-bit") == true)
@@ -111,13 +113,13 @@ struct PreflightTests {
     ("entry-is-data", "it is not a function"),
     ("refers-to-entry", "does not define sluice_plugin_entry itself"),
   ])
-  func `a library without an entry point of its own is refused (L8)`(behaviour: String, words: String) async throws {
+  func `a library without an entry point of its own is refused`(behaviour: String, words: String) async throws {
     let error = try await LibraryFixture.refusal(behaviour)
     #expect(error?.code == .noEntry)
     #expect(error?.says(words) == true, "\(String(describing: error))")
   }
 
-  @Test func `a library without note is refused with the way to add it`() async throws {
+  @Test func `a library without a note is refused, and the error says how to add a note`() async throws {
     let error = try await LibraryFixture.refusal("no-note")
     #expect(error?.code == .noNote)
     #expect(error?.says("has no note", "SLUICE_PLUGIN(", "SluicePlugin") == true)
@@ -148,7 +150,7 @@ struct PreflightTests {
     #expect(error?.says("its version \"2.3\" is not a semantic version") == true)
   }
 
-  @Test func `the macros give the same note in C++, and run no code when the library is loaded`() async throws {
+  @Test func `the macros make the same note in C++, and no code runs when the library is loaded`() async throws {
     let facts = try await LibraryFixture.facts("in-cxx")
     #expect(facts.language == .cPlusPlus)
     #expect(facts.note?.version == "1.0.0")
@@ -175,13 +177,13 @@ struct PreflightTests {
   }
 
   @Test(arguments: ["EXPORTED", "MIXED"])
-  func `an own Swift runtime that is visible or incomplete is refused (S4)`(how: String) async throws {
+  func `a library whose own Swift runtime is visible or incomplete is refused`(how: String) async throws {
     let error = try await LibraryFixture.refusal("own-swift-runtime", defines: [how])
     #expect(error?.code == .mixedRuntimes)
     #expect(error?.says(how == "EXPORTED" ? "swift_retain" : "swift_release", "--static-stdlib") == true)
   }
 
-  @Test func `an own Swift runtime that is hidden is accepted`() async throws {
+  @Test func `a library whose own Swift runtime is hidden is accepted`() async throws {
     let facts = try await LibraryFixture.facts("own-swift-runtime")
     #expect(facts.swiftRuntime == .own)
     #expect(facts.language == .swift)
@@ -189,7 +191,7 @@ struct PreflightTests {
     #expect(try await LibraryFixture.facts("minimal").swiftRuntime == nil)
   }
 
-  @Test func `a plugin in Swift has the shared runtime, or its own if it was linked statically`() throws {
+  @Test func `a plugin in Swift uses the shared runtime, or its own if it was linked statically`() throws {
     for (product, runtime) in [("sleeps-in-swift", LibraryFacts.SwiftRuntime.shared), ("sleeps-statically", .own)] {
       let facts = try Preflight.facts(of: LibraryImage(reading: BuiltProducts.library(product)))
       #expect(facts.swiftRuntime == runtime)
@@ -198,12 +200,12 @@ struct PreflightTests {
     }
   }
 
-  @Test func `symbols that keep the first generation's variables cause a warning (L9)`() async throws {
+  @Test func `symbols that keep the first generation's variables cause a warning`() async throws {
     let warnings = try await LibraryFixture.facts("unique-symbol").warnings
     #expect(warnings.contains { $0.contains("fixture_unique") })
   }
 
-  @Test func `a helper library in the plugin's own folder causes a warning (L9)`() async throws {
+  @Test func `a helper library in the plugin's own folder causes a warning`() async throws {
     let folder = try TemporaryDirectory()
     let helper = folder.path("libhelper.so")
     let dependency = try await LibraryFixture.compile("no-entry", flags: ["-Wl,-soname,libhelper.so"])

@@ -5,20 +5,21 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// Plugins and hosts of different revisions: tables grow at their end, and neither side refuses the other for it.
+/// Plugins and hosts of different revisions. Tables grow at their end, and neither plugin nor host refuses the other
+/// for it.
 @Suite struct TableGrowthTests {
   private let fixture: LibraryFixture
 
   init() throws { fixture = try LibraryFixture() }
 
   private func generation(_ defines: String...) async throws -> PluginGeneration {
-    // Keeps the fixture's folder.
+    // Keeps the folder of the compiled fixture until the library is loaded.
     let product = try await LibraryFixture.compile("all-tables", defines: defines)
     defer { withExtendedLifetime(product) {} }
     return try await fixture.generation(of: product.path)
   }
 
-  /// Takes every table.
+  /// Reads every table of the generation.
   private func takeAll(_ generation: PluginGeneration) throws {
     #expect(try generation.interceptor() != nil)
     #expect(try generation.body()?.on_chunk != nil)
@@ -30,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: ["EXTRA=0", "EXTRA=8", "EXTRA=32"])
-  func `a plugin whose tables are as long as in revision 1, or longer than this host knows, is taken`(
+  func `a plugin whose tables are as long as in revision 1, or longer than this host knows, is accepted`(
     _ extra: String
   ) async throws {
     try takeAll(try await generation(extra))
@@ -43,7 +44,7 @@ import Testing
     (SLUICE_STAGE_ID, SLUICE_STAGE_SIZE_1), (SLUICE_SELFTEST_ID, SLUICE_SELFTEST_SIZE_1),
     ("case", SLUICE_SELFTEST_CASE_SIZE_1),
   ])
-  func `a table that is shorter than in revision 1 is refused, naming both lengths`(
+  func `a table that is shorter than in revision 1 is refused, and the error names both lengths`(
     _ id: String, _ least: UInt32
   ) async throws {
     let error = await #expect(throws: PluginError.self) {
@@ -54,13 +55,13 @@ import Testing
     #expect(error?.says(name, "says that it is \(least - 4) bytes long, at least \(least) are needed") == true)
   }
 
-  /// A table as a later host knows it.
+  /// A table with further members, as a later host knows it.
   private struct Later<Table> {
     var table: Table
     var newer = (UInt(0), UInt(0))
   }
 
-  /// Reads a table of this revision, with other data after it, as a later host would.
+  /// Reads a table of this revision as a later host would. In memory, other data follows the table.
   private func readAsLater<Table>(_ table: Table, _ least: UInt32) throws {
     let reader = TableReader(subject: .plugin(name: nil, path: "/p.so"), name: "\(Table.self)")
     var there = Later(table: table, newer: (1, 1))
@@ -71,7 +72,7 @@ import Testing
     #expect(read.newer == (0, 0))
   }
 
-  @Test func `a host that knows longer tables accepts those of this revision, and missing members are absent`() throws {
+  @Test func `a host that knows longer tables accepts this revision's tables, with missing members absent`() throws {
     try readAsLater(sluice_plugin(), SLUICE_PLUGIN_SIZE_1)
     try readAsLater(sluice_interceptor(), SLUICE_INTERCEPTOR_SIZE_1)
     try readAsLater(sluice_body(), SLUICE_BODY_SIZE_1)

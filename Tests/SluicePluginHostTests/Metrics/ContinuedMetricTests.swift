@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// Metrics over generations.
+/// Metrics that continue when the next generation of a plugin defines them again.
 struct ContinuedMetricTests {
   private static func definition(
     _ name: String, _ kind: MetricDefinition.Kind = .counter, labels: [String] = [], description: String = "",
@@ -21,7 +21,7 @@ struct ContinuedMetricTests {
     return draft.freeze()
   }
 
-  @Test func `a metric with the same definition continues, even with another description and number`() throws {
+  @Test func `a metric with the same definition continues, even if its description or its index changes`() throws {
     let old = draft(continuing: [], [Self.definition("first"), Self.definition("calls")])
     let calls = try #require(old.last)
     _ = calls.record(nil, 3)
@@ -39,7 +39,7 @@ struct ContinuedMetricTests {
     definition("calls", .gauge), definition("calls", labels: ["method"]), definition("calls", .histogram, bounds: [1]),
     definition("Calls"),
   ])
-  func `a metric of another kind or with other labels starts at zero`(definition: MetricDefinition) throws {
+  func `a metric whose kind or labels change starts at zero`(definition: MetricDefinition) throws {
     let old = draft(continuing: [], [Self.definition("calls")])
     _ = try #require(old.first).record(nil, 3)
     let new = try #require(draft(continuing: old, [definition]).first)
@@ -47,7 +47,7 @@ struct ContinuedMetricTests {
     #expect(value(new) ?? 0 == 0)
   }
 
-  @Test func `a name that is defined twice is refused`() {
+  @Test func `a second metric with the same name is refused`() {
     let old = draft(continuing: [], [Self.definition("calls")])
     let draft = MetricDraft(continuing: old)
     guard case .success = draft.define(Self.definition("calls"), of: "a"),

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// `sluice.metrics/1` as a plugin in C uses it.
+/// `sluice.metrics/1`, used by a plugin in C.
 struct PluginMetricTests {
   private typealias RecordFunction = @Sendable @convention(c) (UnsafePointer<sluice_host>?, UInt32) -> Void
 
@@ -16,7 +16,7 @@ struct PluginMetricTests {
     try #require(stage.instance.metricSnapshots.first { $0.definition.name == name })
   }
 
-  @Test func `counters add, gauges are set, histograms count between their bounds`() async throws {
+  @Test func `counters are added to, gauges are set, and histograms count between their bounds`() async throws {
     let stage = try await StageFixture("records-metrics")
     #expect(stage.told("in-create") == ["0"])
     #expect(stage.instance.metricSnapshots.map(\.definition.name) == ["requests", "queue.depth", "body", "calls"])
@@ -28,11 +28,11 @@ struct PluginMetricTests {
     #expect(requests.series.map(\.value) == [5])
     #expect(try metric(stage, "queue.depth").series.map(\.value) == [-3])
     let body = try #require(try metric(stage, "body").series.first)
-    // A value on a bound belongs to it.
+    // A value that is equal to a bound is counted in the bucket that ends with this bound.
     #expect(body.counts == [2, 2, 2, 2] && body.value == 2 * (1 + 1.5 + 100 + 1e6))
   }
 
-  @Test func `values and labels that are malformed are INVALID, recorded nowhere, and counted as violations`()
+  @Test func `malformed values and labels are INVALID, are not recorded, and are counted as violations`()
     async throws
   {
     let stage = try await StageFixture("records-metrics")
@@ -43,7 +43,7 @@ struct PluginMetricTests {
     #expect(try metric(stage, "requests").series.count == 1)
   }
 
-  @Test func `a metric is defined in create only`() async throws {
+  @Test func `a metric can be defined only in create`() async throws {
     let stage = try await StageFixture("records-metrics")
     _ = try stage.run(StageFixture.request())
     #expect(stage.told("late") == ["-2"])
@@ -51,14 +51,14 @@ struct PluginMetricTests {
     #expect(stage.instance.metricSnapshots.count == 4)
   }
 
-  @Test func `definitions that are malformed are INVALID`() async throws {
+  @Test func `malformed definitions are INVALID`() async throws {
     let stage = try await StageFixture("records-metrics", configuration: ["wrong": true])
     #expect(stage.told("wrong") == [String](repeating: "-1", count: 14))
     #expect(stage.instance.violations[.invalidArgument] == 14)
     #expect(stage.instance.metricSnapshots.count == 4)
   }
 
-  @Test func `threads record at the same time without loss; series beyond the limit are the overflow series`()
+  @Test func `several threads can record without loss, and series beyond the limit become the overflow series`()
     async throws
   {
     let stage = try await StageFixture("records-metrics")
@@ -80,7 +80,7 @@ struct PluginMetricTests {
     #expect(try metric(stage, "body").series.first?.counts.reduce(0, +) == UInt64(total))
   }
 
-  @Test func `threads that add the last series at the same time all record in it`() throws {
+  @Test func `threads that add the last allowed series at the same time all record in it`() throws {
     let (threads, rounds) = (4, 5000)
     let definition = MetricDefinition(
       kind: .counter, name: "a", description: "", unit: "", labels: ["b"], seriesLimit: 1, bounds: [])
@@ -107,11 +107,11 @@ struct PluginMetricTests {
     ("", "a_b_total"), ("{request}", "a_b_total"), ("By/s", "a_b_bytes_per_second_total"),
     ("{packet}/min", "a_b_per_minute_total"), ("foo.bar", "a_b_foo_bar_total"),
   ])
-  func `units of UCUM are words in Prometheus' names`(unit: String, name: String) throws {
+  func `UCUM units become words in the names for Prometheus`(unit: String, name: String) throws {
     #expect(PrometheusName.metric("a", try Self.definition("b", unit)) == name)
   }
 
-  @Test func `no word occurs twice in a name, and no name begins with a digit`() throws {
+  @Test func `a unit that a name already contains is not repeated, and no name begins with a digit`() throws {
     #expect(PrometheusName.metric("my-log", try Self.definition("lines_total", "")) == "my_log_lines_total")
     #expect(PrometheusName.metric("2nd", try Self.definition("time.seconds", "s")) == "_2nd_time_seconds_total")
   }
@@ -130,7 +130,7 @@ struct PluginMetricTests {
   }
 }
 
-/// Lets threads go on when all of them have come.
+/// Blocks threads until all of them have arrived.
 private final class ThreadBarrier: @unchecked Sendable {
   private let barrier = UnsafeMutablePointer<pthread_barrier_t>.allocate(capacity: 1)
 

@@ -26,7 +26,7 @@ struct PluginStoreTests {
     }
   }
 
-  /// A copy that a process has left behind.
+  /// Creates a copy like one that an ended process has left behind, and returns its path.
   private func leaveBehind(_ store: PluginStore, generation: Int) throws -> String {
     let name = "store/\(image.hash.hex)"
     if !FileTree.exists(folder.path(name)) { try folder.makeFolder(name) }
@@ -35,14 +35,14 @@ struct PluginStoreTests {
     return try folder.write("old", to: "\(name)/\(generation)/plugin.so")
   }
 
-  /// The time since a file was last changed, from its file system.
+  /// Sets the time of a file's last change to a number of seconds ago.
   private func setAge(_ name: String, seconds: Int) {
     let changed = timespec(tv_sec: time(nil) - seconds, tv_nsec: 0)
     let isSet = utimensat(AT_FDCWD, folder.path(name), [changed, changed], 0) == 0
     #expect(isSet)
   }
 
-  @Test func `the default is in the user's cache`() {
+  @Test func `the default store is in the user's cache folder`() {
     let home = ["HOME": "/home/a"]
     #expect(PluginStore.defaultPath { ["XDG_CACHE_HOME": "/c"][$0] } == "/c/sluice/plugins")
     #expect(PluginStore.defaultPath { home[$0] } == "/home/a/.cache/sluice/plugins")
@@ -50,14 +50,14 @@ struct PluginStoreTests {
     #expect(PluginStore.defaultPath { _ in nil }?.hasSuffix("/.cache/sluice/plugins") == true)
   }
 
-  @Test func `missing folders are made for the user alone`() throws {
+  @Test func `missing folders are created so that only the user has access`() throws {
     let path = folder.path("x/y/store")
     _ = try PluginStore(at: path)
     var status = stat()
     #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o700)
   }
 
-  @Test func `a copy is under its hash and generation, and only its owner may read and run it`() throws {
+  @Test func `the path of a copy has its hash and generation, and only its owner may read and run it`() throws {
     let store = try PluginStore(at: folder.path("store"))
     let copy = try store.stage(image)
     #expect(copy.path == "\(store.path)/\(image.hash.hex)/1/plugin.so")
@@ -66,7 +66,7 @@ struct PluginStoreTests {
     #expect(stat(copy.path, &status) == 0 && status.st_mode & 0o777 == 0o500)
   }
 
-  @Test func `every generation has a path and an inode of its own (L1)`() throws {
+  @Test func `every generation has its own path and inode`() throws {
     let store = try PluginStore(at: folder.path("store"))
     let copies = try (0..<3).map { _ in try store.stage(image) }
     #expect(copies.map(\.generation) == [1, 2, 3])
@@ -83,13 +83,13 @@ struct PluginStoreTests {
     #expect(copies.allSatisfy { FileTree.exists($0.path) })
   }
 
-  @Test func `a copy is removed with its owner`() throws {
+  @Test func `a copy is removed when its owning object is released`() throws {
     let store = try PluginStore(at: folder.path("store"))
     do { _ = try store.stage(image) }
     #expect(FileTree.names(in: store.path) == [])
   }
 
-  @Test func `all copies together take one descriptor, and all are locked`() throws {
+  @Test func `all copies together need one descriptor, and all are locked`() throws {
     let store = try PluginStore(at: folder.path("store"))
     let first = try store.stage(image)
     func openInStore() -> Int {
@@ -105,7 +105,7 @@ struct PluginStoreTests {
     #expect(copies.allSatisfy { FileTree.exists($0.path) })
   }
 
-  @Test func `copies of a dead process are removed at the next opening`() throws {
+  @Test func `copies of a dead process are removed when the store is opened again`() throws {
     let store = try PluginStore(at: folder.path("store"))
     let held = try store.stage(image)
     let left = try leaveBehind(store, generation: 9)
@@ -114,7 +114,7 @@ struct PluginStoreTests {
     #expect(FileTree.exists(held.path))
   }
 
-  @Test func `one opening removes a bounded number of copies`() throws {
+  @Test func `one opening of a store removes only a limited number of copies`() throws {
     let store = try PluginStore(at: folder.path("store"))
     for generation in 1...3 { _ = try leaveBehind(store, generation: generation) }
     _ = try PluginStore(at: store.path, pruneLimit: 2)
@@ -142,7 +142,7 @@ struct PluginStoreTests {
     let store = try PluginStore(at: folder.path("store"))
     try folder.makeFolder("store/.staging-1-2")
     _ = try folder.write("x", to: "store/.staging-1-2/plugin.so")
-    // Ages come from file times, which might come from another clock: only times that the test sets are certain.
+    // The age is computed from file times, which can come from another clock. The test therefore sets the times itself.
     setAge("store/.staging-1-2", seconds: 600 - 300)
     StorePruner(store: store.path, limit: 9).run()
     #expect(FileTree.names(in: store.path) == [".staging-1-2"])
@@ -154,7 +154,7 @@ struct PluginStoreTests {
   @Test(.enabled(if: access("/dev/shm", W_OK) == 0, "there is no /dev/shm"))
   func `a file with the earliest possible time counts as old`() async {
     await #expect(processExitsWith: .success) {
-      // A file system in memory keeps any time.
+      // A file system in memory can store any time.
       setenv("TMPDIR", "/dev/shm", 1)
       let folder = try TemporaryDirectory()
       try folder.makeFolder(".staging-1-2")
@@ -176,13 +176,13 @@ struct PluginStoreTests {
     #expect(try store.stage(image).generation == 1)
   }
 
-  @Test func `a folder open to others is refused with the way to close it`() throws {
+  @Test func `a store folder that is open to other users is refused, and the error says how to close it`() throws {
     let path = try folder.makeFolder("open")
     chmod(path, 0o755)
     #expect(error(path)?.says(path, "key \"store\"", "is open to other users", "chmod 700 \(path)") == true)
   }
 
-  @Test func `a folder of another user, or on a noexec or read-only mount, is refused`() {
+  @Test func `a store folder of another user, or on a noexec or read-only mount, is refused`() {
     func reason(mode: mode_t = 0o40700, owner: uid_t = 1, flags: UInt = 0) -> String? {
       StoreFolder.refusal(of: "/x", mode: mode, owner: owner, user: 1, mountFlags: flags)?.reason
     }
@@ -192,7 +192,7 @@ struct PluginStoreTests {
     #expect(reason(flags: 1)?.contains("read-only") == true)
   }
 
-  @Test func `a store that was removed is named with its key`() throws {
+  @Test func `the error for a store that was removed names the store and its configuration key`() throws {
     let store = try PluginStore(at: folder.path("store"))
     FileTree.remove(store.path)
     let error = #expect(throws: PluginError.self) { _ = try store.stage(image) }
@@ -211,7 +211,7 @@ struct PluginStoreTests {
     #expect(FileTree.names(in: elsewhere) == [])
   }
 
-  @Test func `a hash folder that is open to others is refused`() throws {
+  @Test func `a hash folder that is open to other users is refused`() throws {
     let store = try PluginStore(at: folder.path("store"))
     let entry = try folder.makeFolder("store/\(image.hash.hex)")
     chmod(entry, 0o777)
@@ -219,7 +219,7 @@ struct PluginStoreTests {
     #expect(error?.says("\(entry) belongs to another user or is open to others") == true)
   }
 
-  @Test func `the target of a symbolic link in place of a hash folder is not cleared`() throws {
+  @Test func `if a hash folder is a symbolic link, its target is not cleared`() throws {
     _ = try PluginStore(at: folder.path("store"))
     try folder.makeFolder("elsewhere")
     try folder.makeFolder("elsewhere/1")
@@ -236,7 +236,7 @@ struct PluginStoreTests {
     #expect(StoreFolder.error("/x", "cannot be written to").says("Permission denied", "this user can write to"))
   }
 
-  @Test func `a file in the way is named`() throws {
+  @Test func `the error names a file at the store's path`() throws {
     let path = try folder.write("", to: "file")
     #expect(error(path)?.says(path, "cannot be opened", "Not a directory") == true)
     #expect(error("\(path)/store")?.says("cannot be made") == true)

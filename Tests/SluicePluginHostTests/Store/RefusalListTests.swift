@@ -17,7 +17,7 @@ struct RefusalListTests {
     hash = try #require(ContentHash(of: Array("content".utf8)))
   }
 
-  @Test func `a build that is named in upper case is the same build`() throws {
+  @Test func `a refusal of a hash in upper case applies to the same build`() throws {
     let list = RefusalList(store: store, project: "/a/sluice.json")
     try list.add(hash.hex.uppercased(), because: "the moon fell")
     #expect(list.reason(for: hash) == "the moon fell" && list.all == [hash.hex: "the moon fell"])
@@ -41,7 +41,7 @@ struct RefusalListTests {
     #expect(FileTree.names(in: folder.path) == ["store"])
   }
 
-  @Test func `a refusal that cannot be written holds until the process ends, and the error says so`() throws {
+  @Test func `a refusal that cannot be saved applies until the process ends, and the error says so`() throws {
     try folder.write("in the way", to: "store/refused")
     let list = RefusalList(store: store, project: "/a/sluice.json")
     let error = #expect(throws: PluginError.self) { try list.add(hash.hex, because: "the moon fell") }
@@ -51,7 +51,9 @@ struct RefusalListTests {
     #expect(list.reason(for: hash) == "the moon fell")
   }
 
-  @Test func `if a refusal cannot be removed, the error says that it comes back`() throws {
+  @Test func `if a saved refusal cannot be removed, the error says that the next process refuses the build again`()
+    throws
+  {
     let list = RefusalList(store: store, project: "/a/sluice.json")
     try list.add(hash.hex, because: "the moon fell")
     FileTree.remove(list.path(of: hash))
@@ -70,7 +72,9 @@ struct RefusalListTests {
     #expect(RefusalList(store: store, project: "/a/sluice.json").reason(for: hash) == "the moon fell")
   }
 
-  @Test func `a project is a file, with any spelling of its path, or the program`() throws {
+  @Test func `all spellings of a configuration's path are one project, and no path means the program's project`()
+    throws
+  {
     let file = try folder.write("{}", to: "real.json")
     try #require(symlink(file, folder.path("link.json")) == 0)
     #expect(RefusalList.project(of: folder.path("link.json")) == RefusalList.project(of: file))

@@ -2,7 +2,7 @@ import SluiceSupport
 
 @testable import SluicePluginHost
 
-/// Runs work on a new thread, because it blocks.
+/// Runs work that blocks on a new thread.
 final class Background: Sendable {
   private let isDone = Monitor(false)
 

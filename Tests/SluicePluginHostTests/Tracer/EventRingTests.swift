@@ -19,7 +19,7 @@ import Testing
     return value
   }
 
-  @Test func `records come out in the order in which they went in, also around the end`() {
+  @Test func `records are read in the order in which they were written, even around the ring's end`() {
     let ring = EventRing(capacityBytes: 256)
     for round in 0..<100 {
       let sizes = [1, 40, 17].map { $0 + round % 9 }
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `a record without room is refused, and fits after another one was read`() {
+  @Test func `a record without room is refused, and fits after another record was read`() {
     let ring = EventRing(capacityBytes: 256)
     var count = 0
     while write(ring, count, byteCount: 16) { count += 1 }
@@ -43,7 +43,7 @@ import Testing
     #expect(ring.isHalfFree)
   }
 
-  @Test func `nothing is lost or mixed between a thread that writes and one that reads`() {
+  @Test func `no record is lost or mixed if one thread writes and another one reads`() {
     let ring = EventRing(capacityBytes: 1024)
     let count = 20_000
     let writer = Background {

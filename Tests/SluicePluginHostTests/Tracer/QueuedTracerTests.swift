@@ -10,7 +10,7 @@ import Testing
 
 /// Queued delivery to a tracer in C that a gate can block.
 struct QueuedTracerTests {
-  /// The fixture behind a queue.
+  /// A fixture plugin whose events are delivered through a queue.
   private final class Setup {
     let stage: StageFixture
     let tracer: QueuedTracer
@@ -43,7 +43,7 @@ struct QueuedTracerTests {
 
     var drops: UInt64 { pipeline.metrics.first?.snapshot().tracer("queued")?.drops ?? 0 }
 
-    /// The kinds of each transaction's events; the transactions are in the order in which they began.
+    /// The kinds of the events of each transaction, in the order in which the transactions began.
     var kinds: [[Int]] {
       var order: [Substring] = []
       var kinds: [Substring: [Int]] = [:]
@@ -60,7 +60,7 @@ struct QueuedTracerTests {
   private static let all = [1, 2, 3, 4, 12, 5, 6, 7, 8]
 
   @Test func `a queued tracer gets every event in order, without an exchange`() async throws {
-    // Room for all events, so that none is dropped even if the tracer's thread is late.
+    // There is room for all events, so that no event is dropped even if the tracer's thread is late.
     let setup = try await Setup(capacityBytes: 65_536)
     setup.run(try StageFixture.request(), count: 5)
     setup.tracer.stop(within: .seconds(60))
@@ -73,7 +73,7 @@ struct QueuedTracerTests {
     #expect(setup.gate[2] == 0)
   }
 
-  @Test func `under overflow no start and no end is lost, and no event comes without the one before it`()
+  @Test func `if the queue overflows, no start and no end is lost, and each delivered event follows its predecessor`()
     async throws
   {
     let setup = try await Setup(patience: .milliseconds(1))
@@ -91,7 +91,9 @@ struct QueuedTracerTests {
     #expect(told + Int(setup.drops) == 60 * 9)
   }
 
-  @Test func `a start waits for room, so that traffic slows down to the tracer's speed`() async throws {
+  @Test func `the start of a transaction waits for room in the queue, so traffic slows down to the tracer's speed`()
+    async throws
+  {
     let setup = try await Setup()
     setup.gate[0] = 0
     let (tracer, gate) = (setup.tracer, UInt(bitPattern: setup.gate))
@@ -106,7 +108,7 @@ struct QueuedTracerTests {
     #expect(setup.kinds.allSatisfy { $0.first == 1 && $0.last == 8 })
   }
 
-  @Test func `long texts are cut, between two characters`() async throws {
+  @Test func `long texts are cut between two characters`() async throws {
     let message = "x" + String(repeating: "é", count: 1000)
     let setup = try await Setup { _ in .failure(TransportError(.connectionLost, message)) }
     let path = String(repeating: "p", count: 5000)
@@ -116,7 +118,9 @@ struct QueuedTracerTests {
     #expect(setup.stage.told("message") == ["1023"])
   }
 
-  @Test func `a tracer that does not return is left behind and named, and its instance is kept`() async throws {
+  @Test func `a tracer that does not return is abandoned and named in the log, and its instance is kept`()
+    async throws
+  {
     let setup = try await Setup()
     setup.gate[0] = 0
     setup.run(try StageFixture.request(), count: 2)

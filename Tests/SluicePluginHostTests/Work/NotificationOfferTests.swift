@@ -8,7 +8,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// on_notification of a plugin in C, on a loop whose clock the tests move.
+/// on_notification of a plugin in C. The tests move the clock of the loop.
 struct NotificationOfferTests {
   private func offer(_ stage: StageFixture, _ topic: String) async -> NotificationOffer {
     await stage.instance.offer(topic, ["number": 7], until: stage.loop.now + .seconds(10))
@@ -24,13 +24,15 @@ struct NotificationOfferTests {
     ("elsewhere", .ended(.newData)), ("pass", .passed), ("fault", .passed), ("twice", .ended(.newData)),
     ("forge", .ended(.noData)), ("no-outcome", .ended(.failed)),
   ])
-  func `a notification is taken and completed, or passed on`(topic: String, end: NotificationOffer) async throws {
+  func `a plugin can take and complete a notification, or pass it on`(
+    topic: String, end: NotificationOffer
+  ) async throws {
     let stage = try await StageFixture("handles-work")
     #expect(await offer(stage, topic) == end)
     #expect(stage.told("payload") == ["7"] && stage.told("notified-\(topic)") == ["0"])
   }
 
-  @Test func `a notification that is taken and never completed has missed its deadline`() async throws {
+  @Test func `a notification that is taken and never completed misses its deadline`() async throws {
     let stage = try await StageFixture("handles-work")
     let (instance, end) = (stage.instance, stage.loop.now + .seconds(10))
     async let offer = instance.offer("never", [:], until: end)
@@ -39,7 +41,9 @@ struct NotificationOfferTests {
     #expect(await offer == .ended(.missedDeadline))
   }
 
-  @Test func `a plugin that completes and passes on has taken the notification, and broken a rule`() async throws {
+  @Test func `a notification that a plugin both completes and passes on counts as taken, and as a violation`()
+    async throws
+  {
     let stage = try await StageFixture("handles-work")
     #expect(await offer(stage, "complete-and-pass") == .ended(.newData))
     #expect(await offer(stage, "take") == .ended(.newData))
@@ -68,7 +72,7 @@ struct NotificationOfferTests {
     #expect(stage.told("notified-take").isEmpty)
   }
 
-  @Test func `the end of the instance ends open notifications, and accepts no more`() async throws {
+  @Test func `the end of the instance ends open notifications, and new ones are refused`() async throws {
     let stage = try await StageFixture("handles-work")
     let (instance, end) = (stage.instance, stage.loop.now + .seconds(10))
     async let kept = instance.offer("keep", [:], until: end)
@@ -80,7 +84,7 @@ struct NotificationOfferTests {
     #expect(stage.told("calls") == ["1"])
   }
 
-  @Test func `a completion whose slot is in use again for another call is STALE`() async throws {
+  @Test func `a late completion is STALE if its slot is already used for another call`() async throws {
     let stage = try await StageFixture("handles-work")
     let (instance, end) = (stage.instance, stage.loop.now + .seconds(10))
     async let kept = instance.offer("keep", [:], until: end)
@@ -92,7 +96,7 @@ struct NotificationOfferTests {
     #expect(stage.told("kept") == ["3"])
   }
 
-  @Test func `of two threads that complete at the same time exactly one wins (10,000 rounds; a million in a soak)`()
+  @Test func `if two threads complete a call at once, exactly one succeeds (10,000 rounds, a million in a soak)`()
     async throws
   {
     let rounds = getenv("SLUICE_SOAK") == nil ? 10_000 : 1_000_000
@@ -112,8 +116,8 @@ struct NotificationOfferTests {
     #expect(counts.dropFirst(2).reduce(0, +) == rounds)
   }
 
-  @Test func `of a million completions that two threads report at the same time exactly one wins each`() async throws {
-    // Ten thousand here; `make soak` runs the million.
+  @Test func `if two threads complete many calls at the same time, exactly one succeeds for each call`() async throws {
+    // Completes 10,000 calls, or a million in `make soak`.
     let rounds = getenv("SLUICE_SOAK") == nil ? 10_000 : 1_000_000
     let loop = StubLoop()
     let table = CompletionTable()

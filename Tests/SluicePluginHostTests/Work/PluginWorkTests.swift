@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// Functions of a plugin on threads of the host (`sluice.work/1`).
+/// Functions that a plugin runs on threads of the host (`sluice.work/1`).
 struct PluginWorkTests {
   private func run(_ what: String, on stage: StageFixture) throws -> TransactionResult {
     try stage.run(StageFixture.request("GET", ["do": what]))
@@ -25,11 +25,11 @@ struct PluginWorkTests {
     #expect(stage.told("run") == ["0"] && stage.told("other-thread") == ["1"])
     #expect(stage.told("done") == ["0"] && stage.told("runs") == ["1"])
     #expect(stage.told("entered") == ["1"] && stage.told("resume") == ["0"])
-    // The function has no exchange.
+    // The function runs outside of any call, so it has no access to an exchange.
     #expect(stage.told("exchange") == ["-3"] && stage.instance.violations[.wrongThread] == 1)
   }
 
-  @Test func `malformed, forged and early work is refused, and nothing is called`() async throws {
+  @Test func `malformed, forged and early work is refused, and no function is called`() async throws {
     let stage = try await StageFixture("runs-work")
     _ = try run("refused", on: stage)
     #expect(stage.told("create") == ["-2"] && stage.instance.violations[.earlyWork] == 1)
@@ -41,7 +41,9 @@ struct PluginWorkTests {
     #expect(stage.told("called").isEmpty)
   }
 
-  @Test func `an instance has a limited number of functions, and each completes once`() async throws {
+  @Test func `the number of an instance's waiting functions is limited, and each function completes once`()
+    async throws
+  {
     let stage = try await StageFixture("runs-work")
     _ = try run("fill", on: stage)
     #expect(stage.told("taken") == ["256"] && stage.told("full") == ["5"])
@@ -73,7 +75,7 @@ struct PluginWorkTests {
     let stage = try await StageFixture("runs-work", blockingThreads: 1)
     stage.stageDeadline = .milliseconds(200)
     _ = try run("block", on: stage)
-    // The only thread is taken.
+    // The only thread is busy.
     let outcome = stage.begin(try StageFixture.request("GET", ["do": "run"]))
     stage.loop.advance(by: .seconds(1))
     #expect(outcome.result?.error?.code == .stageTimeout)
@@ -85,7 +87,9 @@ struct PluginWorkTests {
     #expect(stage.told("blocked") == ["0"] && stage.told("other-thread").isEmpty)
   }
 
-  @Test func `at the end waiting functions are dropped, and running ones return before destroy`() async throws {
+  @Test func `at the end of an instance, waiting functions are dropped, and running functions return before destroy`()
+    async throws
+  {
     let stage = try await StageFixture("runs-work", blockingThreads: 1)
     _ = try run("block", on: stage)
     let outcome = stage.begin(try StageFixture.request("GET", ["do": "run"]))
@@ -97,7 +101,7 @@ struct PluginWorkTests {
     #expect(stage.told("destroy") == ["6"] && stage.told("called").isEmpty)
   }
 
-  @Test func `an instance with a function that does not return is never destroyed`() async throws {
+  @Test func `an instance is not destroyed while one of its functions does not return`() async throws {
     let stage = try await StageFixture("runs-work", defines: ["KEEPS_GATE"], blockingThreads: 1)
     _ = try run("block", on: stage)
     #expect(!stage.instance.destroy(within: .milliseconds(20)))
@@ -118,7 +122,7 @@ struct PluginWorkTests {
     #expect(stage.told("blocked") == ["0"])
   }
 
-  @Test func `a trial and a host that offers nothing else run work`() async throws {
+  @Test func `a trial, and a host without other optional features, can run work`() async throws {
     let stage = try await StageFixture("runs-work", features: [], isTrial: true)
     _ = try run("elsewhere", on: stage)
     try settle(stage, "elsewhere")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// Queues of calls, and the threads that take them.
+/// Queues of calls, and the pool of threads that runs calls.
 struct QueueTests {
   private final class Kept: Sendable {}
 
@@ -11,7 +11,7 @@ struct QueueTests {
     weak var call: Kept?
   }
 
-  /// A call that waits for its turn, and the object that it holds.
+  /// Adds a call that waits for its turn and retains an object. Returns a weak reference to the object.
   private func wait(for turns: SerialTurns) -> Waiting {
     let kept = Kept()
     let isTurn = turns.begin(orLater: { withExtendedLifetime(kept) {} })
@@ -19,7 +19,7 @@ struct QueueTests {
     return Waiting(call: kept)
   }
 
-  @Test func `a call that had its turn is released while others wait`() {
+  @Test func `a call that had its turn is released even if other calls still wait`() {
     let turns = SerialTurns()
     #expect(turns.tryBegin())
     let (first, second, third) = (wait(for: turns), wait(for: turns), wait(for: turns))
@@ -32,7 +32,7 @@ struct QueueTests {
     #expect(third.call != nil)
   }
 
-  @Test func `work keeps its order, even after much was taken`() {
+  @Test func `jobs keep their order, even after many jobs were removed`() {
     var queue = FIFOQueue<Int>()
     var taken: [Int] = []
     for number in 0..<10_000 {
@@ -47,13 +47,13 @@ struct QueueTests {
     #expect(queue.popFirst() == 1)
   }
 
-  @Test func `of two jobs at the same time the second does not wait for the first if a thread can be started`() {
+  @Test func `the second of two jobs does not wait for the first if another thread can be started`() {
     for _ in 0..<500 {
       let pool = BlockingPool(maximumThreads: 2)
       let steps = Monitor((begun: false, met: 0))
       #expect(pool.submit(BlockingPool.Job { steps.update { $0.begun = true } }))
       steps.wait { $0.begun ? () : nil }
-      // The only thread is idle now, or will be in a moment.
+      // The only thread is idle now, or will be very soon.
       #expect(
         pool.submit(
           BlockingPool.Job {

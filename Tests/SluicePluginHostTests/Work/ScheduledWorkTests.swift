@@ -8,7 +8,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// on_schedule of a plugin in C, on a loop whose clock the tests move.
+/// on_schedule of a plugin in C. The tests move the clock of the loop.
 struct ScheduledWorkTests {
   private func stage(
     _ name: String, period: Int64 = 1000, deadline: Int64 = 300, defines: [String] = [], isActive: Bool = true
@@ -25,20 +25,20 @@ struct ScheduledWorkTests {
     sem_post(UnsafeMutableRawPointer(mutating: gate).assumingMemoryBound(to: sem_t.self))
   }
 
-  /// Waits for a line of the plugin, or of the host about it.
+  /// Waits for a log line of the plugin, or of the host about the plugin.
   private func wait(_ stage: StageFixture, for line: String) async throws {
     try await stage.log.wait(for: line) { $0.contains { $0.message.contains(line) } }
   }
 
   private func report(_ stage: StageFixture) throws -> ScheduleReport { try #require(stage.instance.schedules.first) }
 
-  /// Moves the clock to the next period, and waits for its effect.
+  /// Moves the clock by one period, and waits for a log line.
   private func period(_ stage: StageFixture, until line: String) async throws {
     stage.loop.advance(by: .seconds(1))
     try await wait(stage, for: line)
   }
 
-  /// Waits until the call that is under way has returned.
+  /// Waits until the running call has returned.
   private func settle(_ stage: StageFixture) async throws {
     let isFree = Signal()
     #expect(stage.instance.control.submit { isFree.set() })
@@ -68,7 +68,7 @@ struct ScheduledWorkTests {
     #expect(line.message.contains("generation \(stage.generation.number)"), "\(line.message)")
   }
 
-  @Test func `work that is never completed has missed its deadline, and is called again in the next period`()
+  @Test func `work that is never completed misses its deadline, and is called again in the next period`()
     async throws
   {
     let stage = try await stage("never")
@@ -79,13 +79,13 @@ struct ScheduledWorkTests {
     #expect(try report(stage).counts == [.missedDeadline: 1])
     #expect(try report(stage).lastDuration == .milliseconds(300))
     #expect(stage.warnings.contains { $0.contains("with missed-deadline after 0.3 seconds") })
-    // To exactly the next period; otherwise the deadline could pass before the call.
+    // The clock moves exactly to the next period. Beyond it, the deadline could pass before the call.
     stage.loop.advance(by: .milliseconds(700))
     try await wait(stage, for: "scheduled-never=1")
     #expect(try report(stage).leftOut == 0)
   }
 
-  @Test func `a period in which the last call is still open is left out`() async throws {
+  @Test func `a period is left out while the previous call is still open`() async throws {
     let stage = try await stage("keep", deadline: 3500)
     try await period(stage, until: "scheduled-keep=0")
     try await settle(stage)
@@ -99,14 +99,14 @@ struct ScheduledWorkTests {
     #expect(try report(stage).leftOut == 3)
   }
 
-  @Test func `a call that blocks for longer than its period blocks no loop and is not called again meanwhile`()
+  @Test func `while a call blocks for longer than its period, no loop is blocked and it is not called again`()
     async throws
   {
     let stage = try await stage("block")
     try await period(stage, until: "scheduled-block=0")
     stage.loop.advance(by: .seconds(3))
     #expect(stage.told("scheduled-block") == ["0"])
-    // Overdue while it blocks: the periods stay left out until it returns.
+    // The call has missed its deadline and still blocks. Periods are left out until it returns.
     #expect(try report(stage).counts == [.missedDeadline: 1])
     #expect(try report(stage).leftOut == 3)
     try open(stage)
@@ -117,7 +117,7 @@ struct ScheduledWorkTests {
     try open(stage)
   }
 
-  @Test func `a second completion is ALREADY, a forged one STALE, and neither counts`() async throws {
+  @Test func `a second completion returns ALREADY, a forged one returns STALE, and neither counts`() async throws {
     let twice = try await stage("twice")
     try await period(twice, until: "second=")
     #expect(twice.told("first") == ["0"] && twice.told("second") == ["2"])
@@ -153,7 +153,7 @@ struct ScheduledWorkTests {
     #expect(try report(stage).counts.isEmpty)
   }
 
-  @Test func `an instance whose call does not return is neither deactivated nor destroyed`() async throws {
+  @Test func `an instance with a call that does not return is neither deactivated nor destroyed`() async throws {
     let stage = try await stage("block", deadline: 60_000)
     try await period(stage, until: "scheduled-block=0")
     #expect(!stage.instance.destroy(within: .milliseconds(1)))
@@ -164,7 +164,7 @@ struct ScheduledWorkTests {
     try await wait(stage, for: "unblocked=3")
   }
 
-  @Test func `a schedule that was cancelled is never called, and its end is known`() async throws {
+  @Test func `a cancelled schedule is never called again, and its end is reported`() async throws {
     let schedule: JSONValue = ["name": "take", "periodMs": 1000, "deadlineMs": 1000, "cancel": true]
     let stage = try await StageFixture("handles-work", configuration: ["schedules": [schedule]])
     #expect(stage.told("cancel") == ["0", "3"])

@@ -7,7 +7,7 @@ typealias EntryPoint =
     UnsafePointer<sluice_host>?, UInt32, UnsafeMutablePointer<sluice_error>?
   ) -> UnsafePointer<sluice_plugin>?
 
-/// The entry point of a built plugin. The library stays mapped, as it does in the engine.
+/// Returns the entry point of a built plugin. The library stays mapped, as it does in the engine.
 func entryPoint(of product: String) throws -> EntryPoint {
   let path = BuiltProducts.library(product)
   guard let library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE),
@@ -17,7 +17,7 @@ func entryPoint(of product: String) throws -> EntryPoint {
 }
 
 extension StubInstance {
-  /// Gives an event to the tracer, with an exchange or, as queued delivery does, without.
+  /// Passes an event to the tracer. If `isQueued`, the event has no exchange, as with queued delivery.
   func record(_ exchange: StubExchange, isQueued: Bool = false, _ fill: @Sendable (inout sluice_event) -> Void) {
     onLoop(exchange) { instance, pointer in
       var event = sluice_event()

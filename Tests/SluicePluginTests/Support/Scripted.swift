@@ -2,7 +2,7 @@ import CSluice
 import SluicePlugin
 import SluiceSupport
 
-/// A plugin whose methods are closures of the test, found by the name in its configuration.
+/// A plugin whose methods are closures of the test. The name in its configuration selects the closures.
 struct Scripted: Plugin, RequestInterceptor, ResponseInterceptor, IssueInterceptor, FailureInterceptor,
   RedirectInterceptor, ChallengeInterceptor
 {
@@ -63,7 +63,7 @@ struct Scripted: Plugin, RequestInterceptor, ResponseInterceptor, IssueIntercept
     try await script.challenge(offer, response)
   }
 
-  /// An instance that runs a script.
+  /// Makes an instance that runs a script.
   static func instance(_ script: Script, named name: String = #function) throws -> StubInstance {
     scripts.withLock { $0[name] = script }
     return try StubInstance(scriptedEntry, ["script": JSONValue(name)])
@@ -76,7 +76,7 @@ struct Scripted: Plugin, RequestInterceptor, ResponseInterceptor, IssueIntercept
   }
 }
 
-/// The entry point of this test program, were it a library.
+/// The plugin's entry point, which the tests call directly.
 func scriptedEntry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(Scripted.self, host, abi, error)
 }

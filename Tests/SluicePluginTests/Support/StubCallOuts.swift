@@ -3,9 +3,10 @@ import SluiceJSON
 import SluiceSupport
 import SluiceTestKit
 
-/// The table `sluice.callout/1` of a stub host: records started and cancelled calls; the test triggers completions.
+/// The table `sluice.callout/1` of a stub host. It records started and cancelled call-outs, and the test completes
+/// them.
 ///
-/// `@unchecked Sendable`: the context of a plugin is only passed back.
+/// `@unchecked Sendable`: a plugin's context is only stored and passed back.
 final class StubCallOuts: @unchecked Sendable {
   typealias Completion = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<sluice_call_result>?) -> Void
 
@@ -15,7 +16,7 @@ final class StubCallOuts: @unchecked Sendable {
     var completion: Completion
     var context: UnsafeMutableRawPointer?
 
-    /// Gives the plugin a whole response.
+    /// Completes the call-out with a response.
     func answer(_ response: JSONValue) {
       response.withUnsafeJSON { json in
         var result = sluice_call_result()
@@ -39,7 +40,7 @@ final class StubCallOuts: @unchecked Sendable {
   }
 
   private static let all = Locked<[UInt: StubCallOuts]>([:])
-  /// Never freed: the table of every stub host that makes call-outs.
+  /// The table of every stub host that offers call-outs. It is never freed.
   nonisolated(unsafe) private static let table: UnsafePointer<sluice_callout> = {
     let table = UnsafeMutablePointer<sluice_callout>.allocate(capacity: 1)
     table.initialize(
@@ -52,11 +53,11 @@ final class StubCallOuts: @unchecked Sendable {
 
   let started = Watched<[Start]>([])
   let cancelled = Watched<[sluice_call]>([])
-  /// What `start` returns, and what it does before it returns.
+  /// What `start` returns. `atOnce` is called before it returns.
   private let status: sluice_status
   private let atOnce: @Sendable (Start) -> Void
 
-  /// Gives the host the table.
+  /// Adds the table to the host.
   init(_ host: StubHost, status: Int = Int(SLUICE_STATUS_OK), atOnce: @escaping @Sendable (Start) -> Void = { _ in }) {
     self.status = sluice_status(status)
     self.atOnce = atOnce

@@ -6,9 +6,9 @@ import SluiceSupport
 import SluiceTestKit
 import Synchronization
 
-/// One attempt in memory, reached through the C table of an exchange.
+/// The exchange of one attempt, held in memory. A plugin uses it through the C table for exchanges.
 ///
-/// `@unchecked Sendable`: touched only on the queue of its host; `callers` says when a plugin may use it.
+/// `@unchecked Sendable`: it is used only on the queue of its host. `isLent` says when a plugin may use it.
 final class StubExchange: @unchecked Sendable {
   struct Side {
     var fields: [(name: String, value: String)] = []
@@ -27,26 +27,26 @@ final class StubExchange: @unchecked Sendable {
   var context = sluice_context()
   var failure: (code: String, message: String)?
   var retryDelay: UInt64?
-  /// What `challenge_answer` returns, and what it was given.
+  /// What `challenge_answer` returns. `credentials` has the arguments that it got.
   var challengeVerdict = sluice_verdict(SLUICE_VERDICT_CONTINUE)
   var credentials: [String] = []
   var sensitive: [String] = []
-  /// What `may_call` returns; OK for every other kind of call.
+  /// What `may_call` returns for a kind of call. For kinds that are not listed, it returns OK.
   var permissions: [sluice_call_kind: Int] = [:]
-  /// The headers that the hop sent, by the name in lower case; empty before it was issued.
+  /// The headers that the hop sent, by lower-case name. Empty before the hop was issued.
   var issued: [String: String] = [:]
   /// The instance's data, and its release function; see `data_set`.
   private(set) var data: UnsafeMutableRawPointer?
   private var release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
-  /// Whether a call is under way, during which the plugin may touch the exchange.
+  /// Whether a call is running. Only then may the plugin use the exchange.
   var isLent = false
   var token: sluice_token?
   var mayBeSuspended = true
-  /// Accesses outside of a call.
+  /// The number of accesses outside of a call.
   var violations = 0
   let resumption = Watched<sluice_verdict?>(nil)
   let isGone = Watched(false)
-  /// The memory of lent texts; alive until the exchange is released.
+  /// The memory of lent texts. It is freed with the exchange.
   private var lent: [UnsafeMutableRawPointer] = []
 
   init() {
@@ -61,7 +61,7 @@ final class StubExchange: @unchecked Sendable {
     for text in lent { text.deallocate() }
   }
 
-  /// Replaces the data, and releases the previous data; nil at the end of the transaction.
+  /// Replaces the data, and releases the previous data. At the end of the transaction, the new data is nil.
   func keep(_ data: UnsafeMutableRawPointer?, _ release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?) {
     if let old = self.data { self.release?(old) }
     self.data = data
@@ -70,7 +70,7 @@ final class StubExchange: @unchecked Sendable {
 
   var pointer: OpaquePointer? { OpaquePointer(bitPattern: name) }
 
-  /// The exchange that a pointer names, during a call; outside of a call nil, which is counted.
+  /// Returns the exchange that a pointer names. Outside of a call, it returns nil and counts a violation.
   static func lent(_ pointer: OpaquePointer?) -> StubExchange? {
     guard let exchange = known.withLock({ $0[UInt(bitPattern: pointer)] }) else { return nil }
     guard exchange.isLent else {

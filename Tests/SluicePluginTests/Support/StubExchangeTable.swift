@@ -6,7 +6,7 @@ private let absent = sluice_status(SLUICE_STATUS_ABSENT)
 private let invalid = sluice_status(SLUICE_STATUS_INVALID)
 private let stale = sluice_status(SLUICE_STATUS_STALE)
 
-/// The functions of `sluice_exchange_api` over `StubExchange`, as the header describes them.
+/// The functions of `sluice_exchange_api` for `StubExchange`, as the C header describes them.
 func makeStubExchangeTable() -> sluice_exchange_api {
   var table = sluice_exchange_api()
   table.size = UInt32(MemoryLayout<sluice_exchange_api>.size)

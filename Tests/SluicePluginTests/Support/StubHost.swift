@@ -6,17 +6,17 @@ import SluiceTestKit
 
 /// A host in memory with one loop, which is a serial queue.
 ///
-/// `@unchecked Sendable`: the tables are written before a plugin has the host, and only read afterwards; `lentByEnter`
-/// and the exchanges are touched on the queue alone.
+/// `@unchecked Sendable`: the tables are written before a plugin gets the host, and only read afterwards. `lentByEnter`
+/// and the exchanges are used only on the queue.
 final class StubHost: @unchecked Sendable {
   let loop = DispatchQueue(label: "loop")
   let table: UnsafeMutablePointer<sluice_host>
   let exchanges: UnsafeMutablePointer<sluice_exchange_api>
   let log = Watched<[String]>([])
-  /// Whether `post` still accepts work.
+  /// Whether the host is closing. `post` then accepts no more work.
   let isClosing = Watched(false)
   let postCount = Watched(0)
-  /// The further tables, by their ids; set before a plugin asks.
+  /// The further tables, by id. They must be set before a plugin requests them.
   var tables: [String: UnsafeRawPointer] = [:]
   private var lentByEnter: [StubExchange] = []
 

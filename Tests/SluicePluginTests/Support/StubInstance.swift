@@ -3,16 +3,16 @@ import Dispatch
 import SluiceJSON
 import SluiceTestKit
 
-/// An instance of a plugin, driven only through its C tables.
+/// An instance of a plugin, which the tests call only through its C tables.
 ///
-/// `@unchecked Sendable`: the pointers are set once; the plugin guards the memory behind them.
+/// `@unchecked Sendable`: the pointers are set once, and the plugin guards the memory that they point to.
 final class StubInstance: @unchecked Sendable {
   let host = StubHost()
   private let plugin: sluice_plugin
   private let instance: UnsafeMutableRawPointer
   private let isDestroyed = Watched(false)
 
-  /// Runs create and activate.
+  /// Calls create and activate.
   init(_ entry: sluice_plugin_entry_function, _ configuration: JSONValue? = nil) throws {
     let host = self.host
     plugin = try StubInstance.call { entry(host.table, 1, $0)?.pointee }
@@ -38,7 +38,7 @@ final class StubInstance: @unchecked Sendable {
     plugin.extension(id)?.assumingMemoryBound(to: Table.self).pointee
   }
 
-  /// Calls the plugin on the loop; the exchange is lent during the call.
+  /// Calls the plugin on the loop. The exchange is lent to the plugin during the call.
   func onLoop<Result: Sendable>(
     _ exchange: StubExchange, _ body: @Sendable (UnsafeMutableRawPointer, OpaquePointer?) -> Result
   ) -> Result {
@@ -61,7 +61,7 @@ final class StubInstance: @unchecked Sendable {
     onLoop(exchange) { self.interceptor?.on_issue($0, $1) ?? -1 }
   }
 
-  /// The host cancels a suspended call.
+  /// Cancels a suspended call, as a host does.
   func cancel(_ exchange: StubExchange) {
     host.loop.sync {
       exchange.isGone.update { $0 = true }
@@ -69,7 +69,7 @@ final class StubInstance: @unchecked Sendable {
     }
   }
 
-  /// deactivate and destroy, once.
+  /// Calls deactivate and destroy, but only the first time.
   func end() {
     let isFirst = isDestroyed.update { isDestroyed in
       defer { isDestroyed = true }
@@ -82,7 +82,7 @@ final class StubInstance: @unchecked Sendable {
   }
 }
 
-/// What a plugin wrote into the error buffer.
+/// The message that a plugin wrote into the error buffer.
 struct StubRefusal: Error {
   var message: String
 }

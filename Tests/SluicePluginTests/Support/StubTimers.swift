@@ -4,7 +4,7 @@ import SluiceTestKit
 
 /// The table `sluice.timers/1` of a stub host, whose timers fire when the test says so.
 ///
-/// `@unchecked Sendable`: the context of a plugin is only passed back.
+/// `@unchecked Sendable`: a plugin's context is only stored and passed back.
 final class StubTimers: @unchecked Sendable {
   struct Start: @unchecked Sendable {
     var delay: UInt64
@@ -15,7 +15,7 @@ final class StubTimers: @unchecked Sendable {
   }
 
   private static let all = Locked<[UInt: StubTimers]>([:])
-  /// Never freed: the table of every stub host that has timers.
+  /// The table of every stub host that offers timers. It is never freed.
   nonisolated(unsafe) private static let table: UnsafePointer<sluice_timers> = {
     let table = UnsafeMutablePointer<sluice_timers>.allocate(capacity: 1)
     table.initialize(
@@ -28,11 +28,11 @@ final class StubTimers: @unchecked Sendable {
 
   let started = Watched<[Start]>([])
   let cancelled = Watched<[sluice_timer]>([])
-  /// The answers of `start` and `cancel`.
+  /// What `start` and `cancel` return.
   private let status: sluice_status
   private let cancelStatus: sluice_status
 
-  /// Gives the host the table.
+  /// Adds the table to the host.
   init(_ host: StubHost, status: Int = Int(SLUICE_STATUS_OK), cancelStatus: Int = Int(SLUICE_STATUS_OK)) {
     self.status = sluice_status(status)
     self.cancelStatus = sluice_status(cancelStatus)
