@@ -7,7 +7,7 @@ import Testing
 @Suite struct ScheduledRunTests {
   @Test func `scheduled work runs while requests flow, and its outcomes are logged and counted`() async throws {
     let product = try await PluginCompiler.compile("handles-work")
-    // Independent of the umask, because the engine refuses a plugin that other users can write.
+    // The engine refuses a plugin that others can write, so the mode must not depend on the umask.
     chmod(product.path, 0o755)
     let server = try LoopbackServer()
     defer { server.stop() }

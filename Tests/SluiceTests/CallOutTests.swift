@@ -7,7 +7,7 @@ import Testing
 
 /// `sluice.callout/1` in a real engine, from plugins in C and Swift, over real sockets.
 @Suite struct CallOutTests {
-  /// An engine with a stage that makes call-outs, the server of its requests, and the server of the call-outs.
+  /// An engine with a stage that makes call-outs, a server for the engine's requests, and a server for the call-outs.
   private struct Setup {
     let origin: LoopbackServer
     let target: LoopbackServer
@@ -48,7 +48,7 @@ import Testing
       return request
     }
 
-    /// The numbers that the plugin logged under a name, in order.
+    /// The values that the plugin logged under a name, in order.
     func told(_ name: String) -> [String] { Self.told(name, log.value) }
 
     private static func told(_ name: String, _ log: [String]) -> [String] {
@@ -92,14 +92,14 @@ import Testing
       let setup = try await Setup("calls-out", defines)
       _ = try await setup.engine.perform(setup.request())
       #expect(setup.told("completed") == ["1"])
-      // Without a parent, another loop might be used; here there is only one.
+      // A call-out without a parent may use another loop, but this engine has only one.
       #expect(setup.told("entered") == ["1"])
       #expect(setup.origin.requests.first?.value(of: "x-called") == "200")
       await setup.stop()
     }
   }
 
-  @Test func `the end of its parent cancels a call-out, which still completes`() async throws {
+  @Test func `a call-out is cancelled when its parent ends, and still completes`() async throws {
     let setup = try await Setup("calls-out")
     setup.target.hold()
     let cancellation = Cancellation()
@@ -117,10 +117,10 @@ import Testing
     await setup.stop()
   }
 
-  @Test func `a call-out whose parent was resumed early ends with the transaction`() async throws {
+  @Test func `a call-out whose parent was resumed early is cancelled when the transaction ends`() async throws {
     let setup = try await Setup("calls-out", ["EARLY=1"])
     setup.target.hold()
-    // The transaction ends when the call-out has arrived, so that there is something to cancel.
+    // The transaction cannot end before the call-out has arrived, so there is a call-out to cancel.
     setup.origin.hold()
     let (engine, request) = (setup.engine, try setup.request())
     let transaction = Task { await engine.transaction(request) }
@@ -133,11 +133,11 @@ import Testing
     await setup.stop()
   }
 
-  @Test func `the deadline of its parent limits a call-out, even with a longer timeout`() async throws {
+  @Test func `a call-out with a longer timeout than its parent's deadline ends at that deadline`() async throws {
     let setup = try await Setup("calls-out", ["TIMEOUT=3600000000000"])
     setup.target.hold()
     let result = try await setup.engine.transaction(setup.request(timeout: .milliseconds(100)))
-    // Both ends come at the same moment; either can be first.
+    // The transaction and the call-out reach the deadline at the same moment, and either can end first.
     if let error = result.error { #expect(error.code == "deadline") }
     try await setup.wait(for: "resume")
     let code = try #require(setup.told("code").first)
@@ -156,7 +156,7 @@ import Testing
     await setup.stop()
   }
 
-  @Test func `a host that cannot be resolved is an error with the code dns`() async throws {
+  @Test func `a call-out to a host that cannot be resolved fails with the code dns`() async throws {
     let setup = try await Setup("calls-out")
     _ = try await setup.engine.perform(setup.request("http://nowhere.invalid/"))
     #expect(setup.told("completed") == ["0"])
@@ -164,7 +164,7 @@ import Testing
     await setup.stop()
   }
 
-  @Test func `a response beyond the call's limit is an error, and one beyond the host's`() async throws {
+  @Test func `a response beyond the call's limit fails the call, as does one beyond the host's limit`() async throws {
     for (defines, size) in [(["MAXIMUM=1000"], 1001), ([], 1_048_577)] {
       let setup = try await Setup(
         "calls-out", defines, target: { _ in ServerResponse(body: .bytes([UInt8](repeating: 97, count: size))) })
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func `a redirect is a response like any other: call-outs don't follow it`() async throws {
+  @Test func `call-outs do not follow redirects`() async throws {
     let setup = try await Setup(
       "calls-out", target: { _ in ServerResponse(status: 302, headers: [HeaderLine("Location", "/elsewhere")]) })
     _ = try await setup.engine.perform(setup.request())
@@ -183,7 +183,7 @@ import Testing
     await setup.stop()
   }
 
-  @Test func `a forged parent is stale, and nothing is sent`() async throws {
+  @Test func `a call-out with a forged parent is refused as stale, and nothing is sent`() async throws {
     let setup = try await Setup("calls-out", ["FORGED=1"])
     _ = try await setup.engine.perform(setup.request())
     #expect(setup.told("start") == ["3"])
@@ -192,7 +192,7 @@ import Testing
     await setup.stop()
   }
 
-  @Test func `a cancelled call completes once as cancelled; cancelling again is harmless, and stale after its end`()
+  @Test func `a cancelled call completes once as cancelled, and cancelling it after its end returns stale`()
     async throws
   {
     let setup = try await Setup("cancels-calls", lists: ["request", "response"])
@@ -209,7 +209,7 @@ import Testing
     #expect(setup.told("code").count == 1)
   }
 
-  @Test func `an instance has at most 256 call-outs under way; each that began completes`() async throws {
+  @Test func `an instance has at most 256 call-outs under way, and each one that was started completes`() async throws {
     let setup = try await Setup("calls-too-often", ["COUNT=300"], loops: 2)
     setup.target.hold()
     _ = try await setup.engine.perform(setup.request())
@@ -231,14 +231,14 @@ import Testing
     try await setup.target.waitForHeld(20)
     await setup.stop()
     #expect(setup.told("code") == Array(repeating: "cancelled", count: 20))
-    // A call that deactivate starts is cancelled as soon as deactivate has returned, unless it is over by then.
+    // A call that deactivate starts is cancelled when deactivate returns, unless the call has ended before.
     #expect(setup.told("start-late") == ["0"])
     #expect([["cancelled"], ["connect"]].contains(setup.told("late-code")))
     #expect(setup.told("open-at-destroy") == ["0"])
     #expect(setup.log.value.last == "open-at-destroy=0")
   }
 
-  @Test func `Swift: send gives the whole response, and takes any bytes`() async throws {
+  @Test func `Swift: send returns the whole response, and accepts any bytes as a body`() async throws {
     let setup = try await Setup(
       "calls-in-swift", loops: 2, target: { _ in .text("{}", status: 404, type: "application/json") })
     let (engine, request) = (setup.engine, try setup.request())
@@ -266,7 +266,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `Swift: a cancelled caller ends the call, with a parent or without`(_ hasParent: Bool) async throws {
+  func `Swift: a call ends when the caller is cancelled, with or without a parent`(_ hasParent: Bool) async throws {
     let setup = try await Setup("calls-in-swift")
     setup.target.hold()
     let cancellation = Cancellation()

@@ -254,7 +254,7 @@ import Testing
     "{\"plugins\": {\"a\": {\"builtin\": \"headers\", \"config\": \(config)}}, \"issue\": [\"a\"]}"
   }
 
-  /// The error of creating the stage, which reads its settings; nil without an error.
+  /// Creates an engine, whose stage reads its settings. Returns the error, or nil if there is none.
   private static func making(_ text: String) async -> String? {
     do {
       let engine = try Engine(Configuration(text: Array(text.utf8)))

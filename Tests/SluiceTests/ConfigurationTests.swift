@@ -100,19 +100,19 @@ import Testing
     ("", "not JSON"),
     ("[]", "expected an object, found a list"),
   ])
-  func `a wrong configuration is refused with file, line, key and what was expected`(text: String, words: String) {
+  func `an invalid configuration is refused with file, line, key and what was expected`(text: String, words: String) {
     let error = Self.error(text)
     #expect(error.contains(words), "\(error)")
   }
 
-  @Test func `an environment variable that is not set is named`() {
+  @Test func `the error for an environment variable that is not set names the variable`() {
     let error = Self.error(
       "{\"plugins\": {\"a\": {\"library\": \"x.so\", \"config\": {\"token\": {\"env\": \"SLUICE_TEST_UNSET\"}}}}}")
     #expect(
       error.contains("plugins.a.config.token: the environment variable \"SLUICE_TEST_UNSET\" is not set"), "\(error)")
   }
 
-  @Test func `a reference to a file is its text without the last line end`() throws {
+  @Test func `a value read from a file is the file's text without its last line break`() throws {
     let folder = try TemporaryDirectory()
     _ = try folder.write("s3cret\n", to: "token")
     let path = try folder.write(
@@ -123,7 +123,7 @@ import Testing
     #expect(configuration.plugins.first?.config["list"]?[0]?.string == "s3cret")
   }
 
-  @Test func `a missing file is named`() {
+  @Test func `the error for a missing configuration file names the file`() {
     do {
       _ = try Configuration(file: "/nonexistent/sluice.json")
       Issue.record("expected an error")

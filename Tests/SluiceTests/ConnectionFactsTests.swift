@@ -20,7 +20,7 @@ import Testing
       lines.filter { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
     }
 
-    /// The value after a word of a line.
+    /// Returns the word that follows `word` in `line`, or nil if there is none.
     static func value(_ word: String, in line: String) -> String? {
       let words = line.split(separator: " ", omittingEmptySubsequences: false)
       return words.firstIndex { $0 == word }.flatMap { $0 + 1 < words.count ? String(words[$0 + 1]) : nil }
@@ -55,7 +55,7 @@ import Testing
     defer { server.stop() }
     let run = try await run([server.baseURL + "/a", server.baseURL + "/b"], transport: #"{"loops": 1}"#)
     #expect(run.results.allSatisfy { $0.error == nil })
-    // There are no facts before the issue, and there is no version before the head.
+    // There are no facts before the request is issued, and no version before the response's head arrives.
     #expect(run.told("request") == ["status 1", "status 1"])
     #expect(run.told("issue").map { Run.value("version", in: $0) } == ["0", "0"])
     let ends = run.told("end")
@@ -71,11 +71,11 @@ import Testing
     #expect(Set(ids).count == 1 && ids.first != "0")
     #expect(run.told("end-event") == ends && run.told("receive-event") == ends)
     #expect(run.told("complete-event") == ["none", "none"])
-    // A smaller struct is filled up to its end.
+    // A plugin that was compiled with a shorter struct gets only the fields of that struct.
     #expect(run.told("small") == ["1107", "1107"])
   }
 
-  @Test func `two connections have two ids`() async throws {
+  @Test func `two connections have different ids`() async throws {
     let servers = [try LoopbackServer(), try LoopbackServer()]
     defer { for server in servers { server.stop() } }
     let run = try await run(servers.map { $0.baseURL + "/" })
@@ -135,7 +135,7 @@ import Testing
     #expect(ends.map { Run.value("reused", in: $0) } == ["1", "2"])
   }
 
-  /// In a process of its own: facts are collected for all engines of a process as soon as one plugin has asked.
+  /// Runs in a separate process, because facts are collected for all engines of a process once a plugin has asked.
   @Test(arguments: ["wire", "curl"])
   func `no facts are collected before a plugin has asked for the table`(_ engine: String) async throws {
     await #expect(processExitsWith: .success) { [engine] in

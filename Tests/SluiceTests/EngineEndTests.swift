@@ -9,7 +9,7 @@ import Testing
 @testable import SluiceAssembly
 @testable import SluiceEngine
 
-/// The end of an engine with loops that still work.
+/// The shutdown of an engine whose loops still have work.
 @Suite struct EngineEndTests {
   private static func engine(loops: Int) throws -> Engine {
     try Engine(Configuration(text: Array(#"{"transport": {"loops": \#(loops)}}"#.utf8)))
@@ -32,7 +32,7 @@ import Testing
     await end.value
   }
 
-  @Test func `instances that do not end do not delay the others, and are named`() async throws {
+  @Test func `instances that do not end are named in the log, and do not delay other instances`() async throws {
     let folder = try TemporaryDirectory()
     let stops = try await PluginCompiler.compile(
       "stops", defines: ["AT=DEACTIVATE", "PLACE=\"\(folder.path)\"", "BUILD=\"1\""])
@@ -57,7 +57,7 @@ import Testing
     let folder = try TemporaryDirectory()
     try await StampedLibrary.inC().install(1, at: folder.path("a.so"))
     let text = #"{"plugins": {"a": {"library": "a.so"}}, "store": "store"}"#
-    // Whether the instance ends before or after the first look at it differs from one engine to the next.
+    // The instance can end before or after the engine first checks it, so the test runs several times.
     for _ in 0..<20 {
       let engine = try Engine(Configuration(text: Array(text.utf8), file: folder.path("c.json")))
       let time = await ContinuousClock().measure { await engine.shutdown(drain: .zero, deactivation: .seconds(30)) }
@@ -88,7 +88,7 @@ import Testing
     server.release()
   }
 
-  @Test func `connections end with the shutdown, even if engine and transaction are still referenced`() async throws {
+  @Test func `a shutdown closes connections, even if engine and transaction are still referenced`() async throws {
     let server = try ScriptedServer([ScriptStep.respond() + [.receiveToEnd]])
     defer { server.stop() }
     let engine = try Self.engine(loops: 1)
@@ -99,7 +99,7 @@ import Testing
     }
     #expect(result.outcome == .succeeded)
     await engine.shutdown()
-    // They end when the client closes its side.
+    // The script on the server ends when the client closes the connection.
     try await server.waitForScripts()
     withExtendedLifetime((engine, cancellation)) {}
   }

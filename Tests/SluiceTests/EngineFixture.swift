@@ -2,17 +2,17 @@ import Sluice
 import SluiceReports
 import SluiceTestKit
 
-/// An engine under test, and the lines that it logs.
+/// A test fixture with an engine and the lines that it logs.
 protocol EngineFixture: Sendable {
   var engine: Engine { get }
   var log: Watched<[LogLine]> { get }
 }
 
 extension EngineFixture {
-  /// The messages logged so far that have the text.
+  /// The messages logged so far that contain `text`.
   func lines(_ text: String) -> [String] { log.value.map(\.message).filter { $0.contains(text) } }
 
-  /// Waits until lines with that text were logged.
+  /// Waits until at least `count` lines that contain `text` were logged.
   func waitForLine(_ text: String, count: Int = 1) async throws {
     try await log.wait(for: "a line with \(text)") { lines in lines.count { $0.message.contains(text) } >= count }
   }

@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The engine with stages of the program itself, against a real server.
+/// The engine with stages that are closures of the program, against a real server.
 @Suite struct EngineTests {
   @Test func `Swift closures change the request in the order in which they were added`() async throws {
     let server = try LoopbackServer()
@@ -26,7 +26,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a stage that waits is resumed on its loop, and its changes arrive`() async throws {
+  @Test func `a stage that waits is resumed, and the server gets its changes`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     var configuration = Configuration()
@@ -76,7 +76,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `every transaction has one willExecute and one didComplete, also when it fails`() async throws {
+  @Test func `every transaction has one willExecute and one didComplete, even if it fails`() async throws {
     let events = EventLog()
     var configuration = Configuration()
     configuration.addStage("trace", StageCode(observing: { events.append($0.kind) }))
@@ -87,7 +87,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `the events of a success come in order`() async throws {
+  @Test func `the events of a successful transaction come in order`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let events = EventLog()

@@ -1,7 +1,7 @@
 import SluicePipeline
 import SluiceSupport
 
-/// Collects the kinds of events that a tracer gets.
+/// Collects the kind of each event that a tracer gets.
 final class EventLog: Sendable {
   private let log = Locked<[TraceEvent.Kind]>([])
 

@@ -6,9 +6,9 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Each operation ends exactly once. A second end is refused, counted and named.
+/// Each operation ends exactly once. A second end is refused, counted and logged.
 struct ExactlyOnceTests {
-  @Test func `a request whose stage resumes it twice completes once; the second is refused and counted`()
+  @Test func `a request that is resumed twice completes once, and the second resumption is counted`()
     async throws
   {
     let library = try await PluginCompiler.compile("resumes-twice")
@@ -26,19 +26,20 @@ struct ExactlyOnceTests {
       }
     }
     try await ends.wait { $0.count >= 20 }
-    // The stage reports the answers: OK (0) to the first, ALREADY (2) to the second, which was a FAIL.
+    // The stage logs what `resume` returned: OK (0) for the first call, ALREADY (2) for the second, whose verdict was
+    // FAIL.
     #expect(log.value.filter { $0 == "first=0" }.count == 20)
     #expect(log.value.filter { $0 == "second=2" }.count == 20)
     let violations = try #require(await engine.status.generations.first).violations
     #expect(violations >= 20)
     #expect(log.value.contains { $0.contains("resumed a token a second time; nothing was touched") })
     await engine.shutdown()
-    // No end came late.
+    // No further end came before the engine shut down.
     #expect(ends.value == Array(repeating: .succeeded, count: 20))
     #expect(server.requests.count == 20)
   }
 
-  @Test func `work that a plugin completes twice has one outcome; the second is refused and counted`() async throws {
+  @Test func `work that a plugin completes twice has one outcome, and the second one is counted`() async throws {
     let library = try await PluginCompiler.compile("handles-work")
     let text = #"{"plugins": {"work": {"library": "\#(library.path)", "config": {}}}}"#
     let log = Watched<[String]>([])

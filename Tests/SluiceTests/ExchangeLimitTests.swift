@@ -5,7 +5,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Limits and files that a stage sets for its exchange, and informational responses that it gets.
+/// Limits and files that a stage sets for its exchange, and informational responses that the stage gets.
 @Suite struct ExchangeLimitTests {
   private struct Run {
     let result: TransactionResult
@@ -56,7 +56,7 @@ import Testing
     #expect(run.result.error?.code == "deadline" && run.result.error?.message.contains("(deadline)") == true)
   }
 
-  @Test func `a stage limits each attempt on the wire`() async throws {
+  @Test func `a stage can limit the time of each attempt on the wire`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -66,7 +66,7 @@ import Testing
     #expect(run.result.error?.message.contains("within 0.05 seconds, which a stage has set") == true)
   }
 
-  @Test func `a stage limits the response body`() async throws {
+  @Test func `a stage can limit the size of the response body`() async throws {
     let server = try LoopbackServer { _ in .text("123456") }
     defer { server.stop() }
     let url = try HTTPURL(server.baseURL + "/")
@@ -76,7 +76,7 @@ import Testing
     #expect(long.result.error?.code == "response_too_large")
   }
 
-  @Test func `a stage limits the attempts`() async throws {
+  @Test func `a stage can limit the number of attempts`() async throws {
     let server = try LoopbackServer { _ in ServerResponse(status: 503) }
     defer { server.stop() }
     let run = try await run(
@@ -87,7 +87,7 @@ import Testing
     #expect(run.result.attempts == 2 && server.requests.count == 2)
   }
 
-  @Test func `invalid and late limits are refused`() async throws {
+  @Test func `invalid limits, and limits that are set too late, are refused`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let run = try await run(Request(url: HTTPURL(server.baseURL + "/")))
@@ -96,7 +96,7 @@ import Testing
     #expect(run.told("relative") == ["-1"] && run.told("folder") == ["-4"] && run.told("late-file") == ["-2"])
   }
 
-  @Test func `a file is the body of a request, and stays unless its removal was asked for`() async throws {
+  @Test func `a stage can set a file as the request body, and it stays unless it gave it away`() async throws {
     let server = try LoopbackServer { ServerResponse(status: 200, body: .bytes($0.body)) }
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -108,12 +108,12 @@ import Testing
         #expect(run.told("request-file") == ["0"])
         #expect(run.result.response?.body.bytes.map { String(decoding: $0, as: UTF8.self) } == "from a file")
       }
-      // The result is released by now; it has the request as it was sent.
+      // The result, which holds the request as it was sent, is released by now.
       #expect(FileTree.names(in: folder.path).contains("body-\(flags)") == (flags == 0))
     }
   }
 
-  @Test func `a file is the body of a response`() async throws {
+  @Test func `a stage can set a file as the response body`() async throws {
     let server = try LoopbackServer { _ in .text("from the server") }
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -140,7 +140,7 @@ import Testing
     #expect(run.lines.contains { $0.contains("is not a regular file that can be read") })
   }
 
-  @Test func `informational responses are reported with their fields, before the final one`() async throws {
+  @Test func `informational responses are reported with their headers before the final response`() async throws {
     let server = try ScriptedServer(
       .receiveHead,
       .send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nX-B: c\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n"),

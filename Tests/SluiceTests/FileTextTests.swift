@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// Files that are read completely: configurations, and the files that `{"file"}` names.
+/// Reads of whole files: of configurations, and of files that a configuration names with `{"file": …}`.
 @Suite struct FileTextTests {
   private static func read(_ path: String, limitBytes: Int = .max, pipeLimit: Duration = Patience.limit) -> String {
     do {
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  /// A pipe, as `<(…)` of a shell gives it.
+  /// A pipe with a path, as the shell's `<(…)` passes it.
   private final class Pipe {
     let ends: (read: Int32, write: Int32)
 
@@ -49,12 +49,12 @@ import Testing
     #expect(Self.read("/dev/zero") == "error: it is larger than \(64 << 20) bytes")
   }
 
-  @Test func `a FIFO is read when it is written to`() async throws {
+  @Test func `a read of a FIFO waits until it is written to`() async throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("fifo")
     try #require(mkfifo(path, 0o600) == 0)
     let text = Task.detached { Self.read(path) }
-    // Returns as soon as the reader has opened it.
+    // `open` returns as soon as the reader has opened the FIFO.
     let writer = open(path, O_WRONLY | O_CLOEXEC)
     _ = write(writer, "late", 4)
     close(writer)

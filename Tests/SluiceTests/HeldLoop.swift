@@ -2,7 +2,7 @@ import Sluice
 import SluiceTestKit
 import Testing
 
-/// A loop of an engine that does nothing until it is released.
+/// Blocks a loop of an engine until ``letGo()`` is called.
 struct HeldLoop {
   private let isFree = Watched(false)
 
@@ -12,10 +12,10 @@ struct HeldLoop {
     let (isFree, isHeld) = (isFree, Watched(false))
     Task(executorPreference: executor) {
       isHeld.update { $0 = true }
-      // Longer than any wait for something that the loop blocks.
+      // This limit is longer than any wait in a test for work that this loop blocks.
       isFree.waitBlocking(upTo: Patience.limit * 2) { $0 }
     }
-    try await isHeld.wait(for: "a loop that is held") { $0 }
+    try await isHeld.wait(for: "the loop to be blocked") { $0 }
   }
 
   func letGo() { isFree.update { $0 = true } }

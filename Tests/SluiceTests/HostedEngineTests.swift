@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// An engine on a loop that a thread of the program runs: here one that C started.
+/// An engine on a loop that a thread of the program runs. Here C code starts that thread.
 @Suite struct HostedEngineTests {
   private let hosted: HostedLoop
   private let server: LoopbackServer
@@ -16,7 +16,7 @@ import Testing
     server = try LoopbackServer()
   }
 
-  /// A thread in C that runs the loop until it has ended.
+  /// Starts a thread in C that runs the loop until the loop has ended.
   private func drive() throws -> ForeignThread {
     try ForeignThread(waitingFor: hosted.descriptor) { [hosted] in (try? hosted.turn()) ?? false }
   }
@@ -46,7 +46,7 @@ import Testing
     #expect(server.requests.allSatisfy { $0.value(of: "x-timer") == "yes" })
     #expect(server.requests.allSatisfy { $0.value(of: "x-slept") == "text a, number 1, true" })
     #expect(elsewhere.value == 0)
-    // Work that is scheduled is due without any request.
+    // Scheduled work of a plugin runs even if there is no request.
     try await log.wait(for: "scheduled work") { $0.contains { $0.message.hasPrefix("performed=") } }
     #expect(engine.executors.count == 1)
     await engine.shutdown()
@@ -55,7 +55,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `a cancelled caller wakes a stage that sleeps, and its transaction ends once`() async throws {
+  @Test func `a cancellation wakes a stage that sleeps, and its transaction ends once`() async throws {
     let text = """
       {"plugins": {"swift": {"library": "\(BuiltProducts.library("sleeps-in-swift"))"}}, "request": ["swift"]}
       """
@@ -77,7 +77,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `an engine that does not start ends its loop`() throws {
+  @Test func `an engine that fails to start ends its hosted loop`() throws {
     var configuration = Configuration()
     configuration.transport.userAgent = "a\nb"
     #expect(throws: EngineError.self) { try Engine(configuration, on: hosted) }
@@ -85,7 +85,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `a configuration that is read again can ask for any number of loops`() async throws {
+  @Test func `a reloaded configuration can name any number of loops`() async throws {
     let thread = try drive()
     let engine = try Engine(Configuration(), on: hosted)
     var configuration = Configuration()

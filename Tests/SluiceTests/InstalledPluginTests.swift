@@ -4,12 +4,12 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// Libraries that a configuration gives by a name instead of a path.
+/// Libraries that a configuration gives by the name of an installed plugin instead of by a path.
 @Suite struct InstalledPluginTests {
   private let prefix: TemporaryDirectory
   private let plugins: InstalledPlugins
 
-  /// An installation with the plugins `alpha` and `beta-2`, and files that are no plugins.
+  /// Makes an installation with the plugins `alpha` and `beta-2`, and with files that are not plugins.
   init() throws {
     prefix = try TemporaryDirectory()
     for folder in ["lib", "lib/sluice", "lib/sluice/plugins", "conf"] { try prefix.makeFolder(folder) }
@@ -30,14 +30,14 @@ import Testing
     do { return "no error: \(try library(name, plugins) ?? "none")" } catch { return "\(error)" }
   }
 
-  @Test func `a name is the library of the installed plugin`() throws {
+  @Test func `a name refers to the library of the installed plugin`() throws {
     #expect(try library("alpha") == prefix.path("lib/sluice/plugins/libalpha.so"))
     #expect(try library("beta-2") == prefix.path("lib/sluice/plugins/libbeta-2.so"))
     #expect(plugins.names == ["alpha", "beta-2"])
   }
 
   @Test(arguments: ["alpha.so", "./alpha", "alpha/", "../alpha", ".so", "a/b"])
-  func `a text with a slash or the ending .so is a path, relative to the file`(_ path: String) throws {
+  func `a text with a slash or the ending .so is a path relative to the configuration file`(_ path: String) throws {
     #expect(try library(path) == prefix.path("conf/\(path)"))
     #expect(try library("/x/alpha") == "/x/alpha")
   }
@@ -53,21 +53,21 @@ import Testing
     #expect(error.contains(" is neither the path of a library"), "\(error)")
   }
 
-  @Test func `a name with NUL is refused, from any source`() {
+  @Test func `a name with a NUL character is refused, whatever its source`() {
     #expect(error("alpha\\u0000/../../x").contains("not JSON"))
     #expect(throws: ConfigurationError.self) { try plugins.path(of: "alpha\0") }
     #expect(throws: ConfigurationError.self) { try plugins.path(of: "\0") }
     #expect(throws: ConfigurationError.self) { try InstalledPlugins(in: "/\0/x").path(of: "alpha") }
   }
 
-  /// `/` followed by a combining character is one character in Swift, and two for the kernel.
-  @Test func `a slash below a combining character is a slash`() throws {
+  /// `/` followed by a combining character is one `Character` in Swift, but the kernel still sees a `/`.
+  @Test func `a slash followed by a combining character counts as a slash`() throws {
     #expect(!InstalledPlugins.isName("..\u{2F}\u{338}alpha"))
     #expect(throws: ConfigurationError.self) { try plugins.path(of: "..\u{2F}\u{338}alpha") }
     #expect(throws: ConfigurationError.self) { try plugins.path(of: "alpha\u{301}") }
   }
 
-  @Test func `a name can have 64 characters and no more`() throws {
+  @Test func `a name can have at most 64 characters`() throws {
     let longest = String(repeating: "a", count: 64)
     try prefix.write("", to: "lib/sluice/plugins/lib\(longest).so")
     #expect(try library(longest) != nil)
@@ -95,7 +95,9 @@ import Testing
     ("/opt/a b/bin/my program", "/opt/a b/lib/sluice/plugins"), ("/home/me/.build/release/sluice", nil),
     ("/sluice", nil), ("/usr/binaries/sluice", nil), ("/usr/bin/sub/sluice", nil), ("", nil), (nil, nil),
   ])
-  func `a program in the folder bin of a prefix has the plugins of that prefix`(_ program: String?, _ folder: String?) {
+  func `a program in the folder bin of a prefix finds the plugins of that prefix`(
+    _ program: String?, _ folder: String?
+  ) {
     #expect(InstalledPlugins(program: program).folder == folder)
   }
 
@@ -107,7 +109,7 @@ import Testing
     #expect(error("alpha", .ofThisProgram).contains("is not installed in a folder \"bin\""))
   }
 
-  @Test func `an installed plugin is not built`() {
+  @Test func `an installed plugin with the key build is refused`() {
     let text = #"{"plugins": {"a": {"library": "alpha", "build": {"folder": "a"}}}}"#
     #expect {
       _ = try Configuration(text: Array(text.utf8), installedPlugins: plugins)

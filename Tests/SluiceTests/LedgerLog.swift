@@ -10,12 +10,12 @@ final class LedgerLog: Sendable {
   var entries: [LedgerEntry] { log.withLock { $0 } }
   var kinds: [TraceEvent.Kind] { entries.map(\.kind) }
 
-  /// A tracer that writes here.
+  /// A tracer that appends each event to this log.
   var code: StageCode { StageCode(observing: { event in self.log.withLock { $0.append(LedgerEntry(event)) } }) }
 
   func first(_ kind: TraceEvent.Kind) throws -> LedgerEntry { try #require(entries.first { $0.kind == kind }) }
 
-  /// The violation of a rule; nil if the log is valid and every transaction has its end.
+  /// The first violation of a rule, or nil if the log is valid and every transaction has its end.
   var violation: LedgerViolation? {
     var checker = LedgerChecker()
     do {

@@ -10,7 +10,7 @@ import Testing
 @Suite struct LedgerTests {
   private let log = LedgerLog()
 
-  /// Runs transactions to their ends on an engine with the log and the given stages, and shuts it down.
+  /// Runs transactions to their ends on an engine with the log and the given configuration, and shuts the engine down.
   private func run(
     _ url: String, count: Int = 1, _ change: (inout Configuration) -> Void = { _ in }
   ) async throws -> [TransactionResult] {
@@ -30,7 +30,7 @@ import Testing
     return results
   }
 
-  @Test func `a success has its events, with the phases of the hop in three of them`() async throws {
+  @Test func `a success has all its events, and three of them have the phases of the hop`() async throws {
     let server = try LoopbackServer { _ in ServerResponse.text(String(repeating: "x", count: 200_000)) }
     defer { server.stop() }
     let result = try #require(try await run(server.baseURL + "/a").first)
@@ -55,7 +55,7 @@ import Testing
     #expect(try log.first(.didComplete).duration == result.duration)
   }
 
-  @Test func `if a stage awaits the body, did_receive has the phases of all of it`() async throws {
+  @Test func `if a stage waits for the body, did_receive has the phases of the whole body`() async throws {
     let server = try LoopbackServer { _ in ServerResponse.text(String(repeating: "x", count: 200_000)) }
     defer { server.stop() }
     _ = try await run(server.baseURL + "/a") {
@@ -79,7 +79,7 @@ import Testing
     #expect(log.kinds == [.willExecute, .didComplete])
   }
 
-  @Test func `a stage that answers itself skips only the wire`() async throws {
+  @Test func `if a request stage responds, the ledger lacks only the events of the wire`() async throws {
     let results = try await run("http://127.0.0.1:1/") {
       $0.addStage("answers", StageCode(request: { request, _ in request.respond(status: 200) }))
     }
@@ -97,7 +97,7 @@ import Testing
     #expect(log.kinds == [.willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .didComplete])
   }
 
-  @Test func `an issue stage that fails leaves no did_issue`() async throws {
+  @Test func `if an issue stage fails, there is no did_issue`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let results = try await run(server.baseURL + "/a") {
@@ -109,7 +109,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `a request that is not valid begins and ends`() async throws {
+  @Test func `the ledger of an invalid request has only its begin and its end`() async throws {
     var configuration = Configuration()
     configuration.addStage("ledger", log.code)
     let engine = try Engine(configuration)
@@ -128,7 +128,7 @@ import Testing
     #expect(!log.kinds.contains(.didValidateResponse))
   }
 
-  @Test func `retries are in the ledger, with the phases of their own hop`() async throws {
+  @Test func `each retry is in the ledger with the phases of its own hop`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let results = try await run(server.baseURL + "/a") {
@@ -144,7 +144,7 @@ import Testing
     #expect(log.entries.filter { $0.kind == .didReceive }.allSatisfy { $0.timings != nil })
   }
 
-  @Test func `redirects are in the ledger, hop by hop, even one without a reachable target`() async throws {
+  @Test func `each hop of a redirect is in the ledger, even one whose target is not reachable`() async throws {
     let server = try LoopbackServer { request in
       switch request.target {
       case "/first": ServerResponse(status: 302, headers: [HeaderLine("location", "/second")])
@@ -169,7 +169,7 @@ import Testing
     #expect(log.entries.filter { $0.kind == .didReceive }.allSatisfy { $0.timings != nil })
   }
 
-  @Test func `retries of the policy are in the ledger, with their delays`() async throws {
+  @Test func `retries by the engine's policy are in the ledger with their delays`() async throws {
     let server = try LoopbackServer { _ in ServerResponse(status: 503) }
     defer { server.stop() }
     let text = #"{"retry": {"maxAttempts": 3, "statuses": [503], "backoff": {"base": "2ms", "max": "4ms"}}}"#
@@ -184,7 +184,7 @@ import Testing
     #expect(log.entries.filter { $0.kind == .didIssue }.map(\.attempt) == [0, 1, 2])
   }
 
-  @Test func `a payload that is not valid ends before did_validate_payload`() async throws {
+  @Test func `an invalid payload ends the transaction before did_validate_payload`() async throws {
     let server = try LoopbackServer { _ in ServerResponse.text("{no", type: "application/json") }
     defer { server.stop() }
     let text = #"{"validate": {"extract": "json"}}"#
@@ -199,7 +199,7 @@ import Testing
     #expect(log.kinds.suffix(2) == [.didValidateResponse, .didComplete])
   }
 
-  @Test func `an attempt that times out has an end with its timings`() async throws {
+  @Test func `an attempt that times out has its timings in did_complete`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -233,7 +233,7 @@ import Testing
     #expect(log.entries.filter { $0.kind == .didComplete }.allSatisfy { $0.timings != nil })
   }
 
-  @Test func `a shutdown ends what is in flight, and refuses the rest without an event`() async throws {
+  @Test func `a shutdown ends transactions in flight, and refuses later ones without an event`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()

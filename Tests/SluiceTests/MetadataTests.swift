@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The metadata of a result, as far as its transaction got.
+/// The metadata of a result, which depend on how far its transaction came.
 @Suite struct MetadataTests {
   private func result(
     _ url: String, _ change: (inout Configuration) -> Void = { _ in }
@@ -43,7 +43,7 @@ import Testing
     #expect(result.timings?.bytesReceived == 5)
   }
 
-  @Test func `the issued request is the one on the wire, and replaces that of an earlier attempt`() async throws {
+  @Test func `the issued request in the result is the one that the last attempt sent`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let result = try await result(server.baseURL + "/a") {
@@ -57,7 +57,7 @@ import Testing
     #expect(server.requests.last?.headers.first { $0.name.lowercased() == "x-attempt" }?.value == "1")
   }
 
-  @Test func `without a connection there is only the original request`() async throws {
+  @Test func `if there was no connection, the result has only the original request`() async throws {
     let result = try await result("http://127.0.0.1:1/")
     #expect(result.originalRequest.url.string == "http://127.0.0.1:1/")
     #expect(result.issuedRequest == nil)
@@ -68,7 +68,7 @@ import Testing
     #expect(result.encoding == nil)
   }
 
-  @Test func `a response without a media type has none`() async throws {
+  @Test func `the result of a response without a Content-Type has no media type`() async throws {
     let result = try await result("http://127.0.0.1:1/") {
       $0.addStage("answers", StageCode(request: { request, _ in request.respond(status: 204) }))
     }
@@ -78,7 +78,7 @@ import Testing
     #expect(result.timings == nil)
   }
 
-  @Test func `a request that a closed engine refuses keeps its original`() async throws {
+  @Test func `the result of a request that a closed engine refuses has the original request`() async throws {
     let engine = try Engine(Configuration())
     await engine.shutdown()
     let result = await engine.transaction(Request(url: HTTPURL("http://127.0.0.1:1/x")))

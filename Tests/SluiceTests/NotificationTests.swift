@@ -8,7 +8,7 @@ import Testing
 
 /// Notifications to plugins in C, compiled only against `include/`, in a real engine.
 @Suite struct NotificationTests {
-  /// An engine with instances of the fixture, by their names and configurations.
+  /// An engine with instances of the fixture `handles-work`, one for each name and configuration.
   private struct Setup {
     let product: PluginCompiler.Product
     let engine: Engine
@@ -24,20 +24,21 @@ import Testing
       engine = try Engine(Configuration(text: Array(text.utf8))) { line in log.update { $0.append(line) } }
     }
 
-    /// Whether an instance got the notification. Generations are counted over the process, so other tests add to them.
+    /// Whether the instance `name` took the notification. Other tests in this process raise the generation, so any is
+    /// accepted.
     func isTaken(_ result: NotificationResult, by name: String) -> Bool {
       guard case .plugin(name, "handles-work", let generation) = result.taker else { return false }
       return generation >= 1
     }
 
-    /// The numbers that an instance logged under a name.
+    /// The values that the instance `stage` logged under `name`.
     func told(_ stage: String, _ name: String) -> [String] {
       log.value.filter { $0.stage == stage && $0.message.hasPrefix("\(name)=") }
         .map { String($0.message.dropFirst(name.utf8.count + 1)) }
     }
   }
 
-  @Test func `plugins are asked in the order of the configuration until one takes it`() async throws {
+  @Test func `plugins are asked in the order of the configuration until one takes the notification`() async throws {
     let setup = try await Setup([
       ("first", #"{"takes": "a"}"#), ("second", #"{"takes": "take"}"#), ("third", "{}"),
     ])
@@ -61,7 +62,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `a notification that every plugin passes on goes to the program's handler exactly once`() async throws {
+  @Test func `a notification that no plugin takes goes to the program's handler exactly once`() async throws {
     let setup = try await Setup([("first", "{}"), ("second", "{}")])
     let seen = Watched<[String]>([])
     setup.engine.setNotificationHandler { topic, payload in
@@ -79,7 +80,9 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `without a handler a notification is logged and reported as not taken`() async throws {
+  @Test func `if no plugin takes a notification and there is no handler, it is logged and reported as not taken`()
+    async throws
+  {
     let setup = try await Setup([])
     let result = await setup.engine.notify(topic: "x-unknown")
     #expect(result.outcome == .notTaken && "\(result.outcome)" == "not-taken")
@@ -102,7 +105,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `a thousand notifications at once are each taken once, one call of an instance at a time`()
+  @Test func `each of a thousand concurrent notifications is taken once, and calls of an instance do not overlap`()
     async throws
   {
     let setup = try await Setup([("first", #"{"takes": "a"}"#), ("second", "{}")])
@@ -125,12 +128,12 @@ import Testing
     await engine.shutdown()
     #expect(setup.told("first", "calls") == ["1000"] && setup.told("second", "calls") == ["1000"])
     #expect(setup.told("first", "overlaps") == ["0"] && setup.told("second", "overlaps") == ["0"])
-    // ALREADY; or STALE, once another completion has the place of this one.
+    // The second completion returns ALREADY, or STALE if another notification already uses the same slot.
     let second = setup.told("second", "second")
     #expect(second.count == 200 && second.allSatisfy { ["2", "3"].contains($0) })
   }
 
-  @Test func `notifications during a shutdown each end, and nothing is called when the instance is over`()
+  @Test func `each notification during a shutdown ends, and an instance that has ended is not called`()
     async throws
   {
     let setup = try await Setup([("first", "{}")])

@@ -7,14 +7,14 @@ import Testing
 
 /// Plugins compiled by `cc` only against `include/`, loaded by path, in a real engine against a real server.
 @Suite struct OutsidePluginTests {
-  /// A compiled fixture and an engine that has it in the lists.
+  /// A compiled fixture, and an engine that has it in the given lists.
   private struct Setup {
     let product: PluginCompiler.Product
     let engine: Engine
 
     init(_ behaviour: String, defines: [String] = [], lists: [String], deadline: String = "20s") async throws {
       product = try await PluginCompiler.compile(behaviour, defines: defines)
-      // Whatever the umask: nobody else may write a plugin.
+      // The engine refuses a plugin that others can write, so the mode must not depend on the umask.
       chmod(product.path, 0o755)
       let places = lists.map { "\"\($0)\": [\"stage\"]" }.joined(separator: ", ")
       let text = """
@@ -46,7 +46,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `a C stage that resumes from another thread changes headers on its way back, on every loop`()
+  @Test func `a C stage that resumes from another thread can then change headers, on every loop`()
     async throws
   {
     let server = try LoopbackServer()
@@ -64,7 +64,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a C stage that never resumes is ended by its deadline, and the wire is not touched`() async throws {
+  @Test func `a C stage that never resumes is ended by its deadline, and nothing is sent`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let setup = try await Setup("resumes-elsewhere", defines: ["NEVER=1"], lists: ["request"], deadline: "20ms")

@@ -6,7 +6,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// `may_call` compared with the functions' answers, in every call of a stage.
+/// `may_call` compared with what the functions then return, in every call of a stage.
 @Suite struct PermissionTests {
   private static let request = refused(but: [1, 2, 3, 6, 8, 9, 10, 11, 12, 13])
   private static let issue = refused(but: [1, 10, 13])
@@ -18,24 +18,24 @@ import Testing
   private static let informational = refused(but: [6, 13])
   private static let event = refused(but: [6])
 
-  /// Everything except these is refused.
+  /// The expected log lines if every function except the `allowed` ones is refused.
   private static func refused(but allowed: Set<Int>) -> [String] {
     [1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 14, 9, 8, 10].map { "\($0)=\(allowed.contains($0) ? "0,0" : "-2,-2")" } + [
       "99=4,4"
     ]
   }
 
-  /// The answers, with another answer for `suspend`.
+  /// The expected log lines, with another status for `suspend`.
   private static func answers(_ answers: [String], suspend: Int) -> [String] {
     answers.map { $0.hasPrefix("11=") ? "11=\(suspend),\(suspend)" : $0 }
   }
 
-  /// What the plugin logged in the first call of a phase.
+  /// The lines that the plugin logged in the first call of a phase.
   private static func told(_ phase: String, in lines: [String]) -> [String] {
     Array(lines.filter { $0.hasPrefix("\(phase).") }.map { String($0.dropFirst(phase.utf8.count + 1)) }.prefix(15))
   }
 
-  @Test func `may_call agrees with the functions, in every call`() async throws {
+  @Test func `may_call agrees with the functions in every call`() async throws {
     let visits = Locked(0)
     let server = try LoopbackServer { request in
       if request.target == "/a" { return ServerResponse(status: 302, headers: [HeaderLine("Location", "/b")]) }
@@ -57,29 +57,29 @@ import Testing
       "informational": Self.informational, "event": Self.event,
     ]
     for (phase, answers) in expected { #expect(Self.told(phase, in: lines) == answers, "\(phase)") }
-    // A token was taken if that is possible.
+    // In calls that may suspend, the token was taken, so `suspend` now returns ALREADY (2).
     for phase in ["request", "redirect", "challenge", "response", "request-piece", "response-piece", "response-end"] {
       #expect(lines.contains("\(phase)-again=2"), "\(phase)")
     }
     for phase in ["issue", "event", "informational"] { #expect(lines.contains("\(phase)-again=-2"), "\(phase)") }
   }
 
-  @Test func `may_call agrees with the functions, without a response`() async throws {
+  @Test func `may_call agrees with the functions if there is no response`() async throws {
     let lines = try await lines("http://127.0.0.1:\(try Loopback.freePort())")
     #expect(Self.told("failure", in: lines) == Self.failure)
   }
 
-  @Test func `may_call agrees with the functions, for a trailer`() async throws {
+  @Test func `may_call agrees with the functions for a trailer`() async throws {
     let server = try ScriptedServer(
       .receiveRequest,
       .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n"))
-    // In on_response the plugin would replace the body, and with it the trailers.
+    // The plugin acts only on trailers here. In on_response it would replace the body and the trailers with it.
     let lines = try await lines(server.baseURL, ["ONLY=\"trailer\""])
-    // SUSPENDED is no answer to a trailer (body.h).
+    // A call for a trailer cannot return SUSPENDED (body.h).
     #expect(Self.told("trailer", in: lines) == Self.answers(Self.piece, suspend: -2))
   }
 
-  @Test func `a BLOCKING call can do the same, except suspend`() async throws {
+  @Test func `a BLOCKING call may call the same functions, except suspend`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let blocking = ["FLAGS=SLUICE_FLAG_BLOCKING"]
@@ -90,12 +90,12 @@ import Testing
       #expect(Self.told(phase, in: lines) == Self.answers(answers, suspend: -2), "\(phase)")
       #expect(lines.contains("\(phase)-again=-2"), "\(phase)")
     }
-    // These are called on the loop.
+    // The host calls these callbacks on the loop even if the plugin is BLOCKING.
     #expect(Self.told("issue", in: lines) == Self.issue)
     #expect(Self.told("response-piece", in: lines) == Self.piece && lines.contains("response-piece-again=2"))
   }
 
-  @Test func `inside enter the suspended call can do what it could before, and has its token`() async throws {
+  @Test func `inside enter a suspended call may call what it could before, and already has its token`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let lines = try await lines(server.baseURL, ["ENTERS=1"])

@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Configurations for places in the lists (`sluice.stage/1`).
+/// Configurations for places, the entries in the lists of stages (`sluice.stage/1`).
 @Suite struct PlaceConfigurationTests {
   /// An engine with the fixture, a server that answers 200, and the fixture's log.
   private final class Fixture: Sendable {
@@ -25,7 +25,7 @@ import Testing
 
     deinit { server.stop() }
 
-    /// - Parameter lists: members of the configuration.
+    /// - Parameter lists: members of the configuration with the lists.
     func configuration(_ lists: String) throws -> Configuration {
       let text = """
         {"plugins": {"stage": {"library": "\(product.path)"}}, "swap": {"probation": {"duration": "0s"}},
@@ -71,7 +71,8 @@ import Testing
     _ = await engine.transaction(Request(url: try HTTPURL("http://127.0.0.1:\(port)/")))
     #expect(fixture.told("failure") == ["d", "e", "-"])
     await engine.shutdown()
-    // Created before the instance was activated, and released in reverse order before it was destroyed.
+    // The places' objects were created before the instance was activated, and released in reverse order before it
+    // ended.
     #expect(fixture.told("created") == ["a", "b", "c", "d", "e"])
     #expect(fixture.told("destroyed") == ["e", "d", "c", "b", "a"])
     let order = fixture.log.value.filter { ["created=e", "activated=1", "destroyed=e", "ended=1"].contains($0) }
@@ -96,7 +97,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `an exchange that the caller may not use has no place`() async throws {
+  @Test func `asking for the place of an exchange that the caller may not use gives no place`() async throws {
     let fixture = try await Fixture()
     let engine = try fixture.engine(#""request": [\#(Self.place("a"))]"#)
     _ = try await fixture.send("/a", engine, ["do": "hostile"])
@@ -140,7 +141,7 @@ import Testing
     #expect("\(try #require(error))".contains(words), "\(String(describing: error))")
   }
 
-  @Test func `references in the configuration of a place are resolved`() async throws {
+  @Test func `file and environment references in the configuration of a place are resolved`() async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write("from-file\n", to: "name")
     let fixture = try await Fixture()
@@ -150,7 +151,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a plugin without the table, and a built-in, take no configuration for a place`() throws {
+  @Test func `a plugin without the stage table and a built-in refuse a configuration for a place`() throws {
     for plugin in [#""library": "\#(BuiltProducts.library("json-edit"))", "config": {}"#, #""builtin": "metrics""#] {
       let text = #"{"plugins": {"p": {\#(plugin)}}, "request": [{"plugin": "p", "config": {}}]}"#
       let error = #expect(throws: EngineError.self) { try Engine(Configuration(text: Array(text.utf8))) }
@@ -159,12 +160,12 @@ import Testing
     }
   }
 
-  @Test func `a reload creates an instance again if the configuration of a place has changed, and only then`()
+  @Test func `a reload creates an instance again only if the configuration of one of its places has changed`()
     async throws
   {
     let fixture = try await Fixture()
     let engine = try fixture.engine(#""request": [\#(Self.place("a"))]"#)
-    // Another place without a configuration leaves the instance alone.
+    // Another place without a configuration does not replace the instance.
     let same = try fixture.configuration(#""request": ["stage", \#(Self.place("a"))]"#)
     #expect(try await engine.reload(same).outcome == .published)
     #expect(try await fixture.send("/a", engine).issuedRequest?.headers["x-places"] == "-a")
@@ -174,7 +175,7 @@ import Testing
     #expect(try await fixture.send("/a", engine).issuedRequest?.headers["x-places"] == "-b")
     #expect(fixture.told("activated").count == 2 && fixture.told("created") == ["a", "b"])
     try await fixture.log.wait(for: "the end of the first") { $0.contains("destroyed=a") }
-    // A refused reload changes nothing, and releases the objects that it has created.
+    // A refused reload changes nothing, and releases the objects that it created for places.
     let bad = try fixture.configuration(#""request": [\#(Self.place("c")), \#(Self.place("refused"))]"#)
     await #expect(throws: SwapError.self) { try await engine.reload(bad) }
     #expect(fixture.told("destroyed") == ["a", "c"])
@@ -183,7 +184,9 @@ import Testing
     #expect(fixture.told("destroyed") == ["a", "c", "b"])
   }
 
-  @Test func `a place of static-headers adds to the headers of its instance, and replaces them`() async throws {
+  @Test func `a place's configuration of static-headers adds to the instance's headers, and replaces them`()
+    async throws
+  {
     let server = try LoopbackServer()
     defer { server.stop() }
     let text = """

@@ -5,7 +5,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// A plugin without an entry point, which only a library needs.
+/// A plugin that is part of the program. It has no entry point, because only a library needs one.
 private struct Greeter: Plugin, RequestInterceptor, ResponseInterceptor, FailureInterceptor, BodyInterceptor,
   TransactionTracer
 {
@@ -71,7 +71,7 @@ private struct Greeter: Plugin, RequestInterceptor, ResponseInterceptor, Failure
     return try Engine(configuration)
   }
 
-  @Test func `a plugin's type works in a program as in a library`() async throws {
+  @Test func `a plugin's type works as a part of the program`() async throws {
     Greeter.lifecycle.update { $0 = [] }
     let server = try LoopbackServer { _ in .text("hello") }
     defer { server.stop() }
@@ -103,7 +103,7 @@ private struct Greeter: Plugin, RequestInterceptor, ResponseInterceptor, Failure
     #expect("\(error.map { "\($0)" } ?? "")".contains(word))
   }
 
-  @Test func `a type that is not a stage is refused with advice`() throws {
+  @Test func `a type that is not a stage is refused, and the error says what to conform to`() throws {
     struct Nothing {}
     let error = #expect(throws: EngineError.self) {
       var configuration = Configuration()

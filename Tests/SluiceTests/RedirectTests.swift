@@ -15,7 +15,7 @@ import Testing
       status: status, headers: [HeaderLine("Location", location)] + more, body: .bytes(Array("moved".utf8)))
   }
 
-  /// `/STATUS/REST` redirects to `/REST`; everything else answers 200.
+  /// A server that redirects `/STATUS/REST` to `/REST` with that status, and responds 200 to all other requests.
   static func server() throws -> LoopbackServer {
     try LoopbackServer { request in
       let parts = request.target.split(separator: "/", maxSplits: 1)
@@ -40,7 +40,9 @@ import Testing
     (301, "POST", "GET", ""), (302, "POST", "GET", ""), (303, "POST", "GET", ""), (303, "PUT", "GET", ""),
     (307, "POST", "POST", "body"), (308, "POST", "POST", "body"), (301, "PUT", "PUT", "body"),
   ])
-  func `D: methods and bodies follow the status`(status: Int, method: String, next: String, body: String) async throws {
+  func `D: the status of a redirect decides about the next request's method and body`(
+    status: Int, method: String, next: String, body: String
+  ) async throws {
     let server = try Self.server()
     defer { server.stop() }
     let request = Request(
@@ -55,7 +57,7 @@ import Testing
     #expect(server.requests.last?.value(of: "content-type") == (body.isEmpty ? nil : "text/plain"))
   }
 
-  @Test func `HEAD stays HEAD at 303`() async throws {
+  @Test func `HEAD stays HEAD after a 303`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let url = try HTTPURL(server.baseURL + "/303/end")
@@ -64,7 +66,7 @@ import Testing
     #expect(server.requests.map(\.method) == ["HEAD", "HEAD"])
   }
 
-  @Test func `a chain is followed on one connection, and has its events`() async throws {
+  @Test func `a chain of redirects is followed on one connection, and each redirect has its events`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let log = Watched<[String]>([])
@@ -90,7 +92,7 @@ import Testing
     #expect(engine.metrics().hops == 3)
   }
 
-  @Test func `across origins credentials, cookies and fields of stages are removed`() async throws {
+  @Test func `a redirect to another origin removes credentials, cookies and headers of stages`() async throws {
     let other = try LoopbackServer()
     defer { other.stop() }
     let target = other.baseURL + "/end"
@@ -125,7 +127,7 @@ import Testing
     #expect(server.requests.first?.value(of: "host") == "pretended")
   }
 
-  @Test func `fields that a stage of the program adds are removed too`() async throws {
+  @Test func `a redirect to another origin removes headers that a stage of the program added`() async throws {
     let other = try LoopbackServer()
     defer { other.stop() }
     let target = other.baseURL + "/end"
@@ -142,7 +144,7 @@ import Testing
     #expect(other.requests.first?.value(of: "x-own") == "d")
   }
 
-  @Test func `A to B to A is a loop, and the result has the last redirect`() async throws {
+  @Test func `redirects from A to B to A are a loop, and the result has the last redirect`() async throws {
     let server = try LoopbackServer { request in Self.redirect(302, request.target == "/a" ? "/b" : "/a") }
     defer { server.stop() }
     let result = await Self.run(try Self.engine(), Request(url: try HTTPURL(server.baseURL + "/a")))
@@ -151,7 +153,7 @@ import Testing
     #expect(server.requests.map(\.target) == ["/a", "/b"])
   }
 
-  @Test func `a redirect to itself that sets a cookie is no loop`() async throws {
+  @Test func `a redirect to the same URL that sets a cookie is not a loop`() async throws {
     let count = Watched(0)
     let server = try LoopbackServer { _ in
       let number = count.update { count in
@@ -179,7 +181,7 @@ import Testing
     #expect(server.requestCount == requests)
   }
 
-  @Test func `a thousand redirects are followed where the limit allows them`() async throws {
+  @Test func `a thousand redirects are followed if the limit allows them`() async throws {
     let server = try LoopbackServer(recording: .countOnly) { request in
       let number = Int(request.target.dropFirst()) ?? 0
       return number == 1000 ? .text("ok") : Self.redirect(302, "/\(number + 1)")
@@ -191,7 +193,7 @@ import Testing
     #expect(server.requestCount == 1001)
   }
 
-  @Test func `with a limit of 0 the redirect is the response`() async throws {
+  @Test func `if the limit is 0, the redirect is the response`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let engine = try Self.engine { $0.redirects.maximum = 0 }
@@ -205,7 +207,7 @@ import Testing
     "", "ftp://127.0.0.1/", "file:///etc/passwd", "javascript:alert(1)", "http://user:pw@127.0.0.1/", "http://",
     "http://127.1/", "http://127.0.0.1:0/", "/a\\b", "ht!tp://x", "http://💩.example/",
   ])
-  func `a Location that cannot be followed is an error, whose result has the head of the redirect`(
+  func `a Location that cannot be followed fails, and the result has the head of the redirect`(
     location: String
   ) async throws {
     let server = try ScriptedServer([
@@ -232,7 +234,7 @@ import Testing
     #expect(result.error?.message.contains(#"the Locations "/a" and "/b""#) == true)
   }
 
-  @Test func `a redirect without a Location is the response, and so is one that must not be followed`() async throws {
+  @Test func `a redirect without a Location, or beyond a limit of 0, is the response`() async throws {
     for (head, maximum) in [([], 20), (["Location: file:///etc/passwd"], 0)] {
       let server = try ScriptedServer([ScriptStep.respond("302 Found", headers: head, body: "moved")])
       defer { server.stop() }
@@ -244,7 +246,7 @@ import Testing
     }
   }
 
-  @Test func `a Location beyond ASCII is followed as the URL that it stands for`() async throws {
+  @Test func `a Location that is not ASCII is converted to a URL and followed`() async throws {
     let location = "Location: http://bücher.example/süß?ü"
     let proxy = try ScriptedServer([
       ScriptStep.respond("302 Found", headers: [location]) + ScriptStep.respond(body: "arrived")
@@ -258,7 +260,7 @@ import Testing
       proxy.receivedText.joined().contains("GET http://xn--bcher-kva.example/s%C3%BC%C3%9F?%C3%BC HTTP/1.1\r\n"))
   }
 
-  @Test func `a Location with a bare CR or a break in it is not followed into another header`() async throws {
+  @Test func `a Location with a bare CR or a line break adds no header to the next request`() async throws {
     for location in ["/x\rx-evil: 1", "/x\r\n x-evil: 1"] {
       let server = try ScriptedServer([
         ScriptStep.respond("302 Found", headers: ["Location: \(location)"]) + ScriptStep.respond(body: "followed")
@@ -269,7 +271,7 @@ import Testing
     }
   }
 
-  @Test func `ten kilobytes of Location are followed`() async throws {
+  @Test func `a Location of ten kilobytes is followed`() async throws {
     let long = "/" + String(repeating: "x", count: 10_240)
     let server = try LoopbackServer { request in
       request.target == "/" ? Self.redirect(302, long) : .text("ok")
@@ -280,7 +282,7 @@ import Testing
     #expect(server.requests.last?.target == long)
   }
 
-  @Test func `the host of another redirect is found by //`() async throws {
+  @Test func `a Location that begins with // is followed to another host`() async throws {
     let other = try LoopbackServer()
     defer { other.stop() }
     let target = "//127.0.0.1:\(other.port)/end"
@@ -291,7 +293,7 @@ import Testing
     #expect(other.requests.map(\.target) == ["/end"])
   }
 
-  @Test func `a body that was produced once is never sent a second time`() async throws {
+  @Test func `a body that cannot be produced again is never sent a second time`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let pieces = Watched(["once", "only"])
@@ -304,7 +306,7 @@ import Testing
     #expect(server.requestCount == 1)
   }
 
-  @Test func `a body that was produced once does not matter if the redirect drops it`() async throws {
+  @Test func `a body that cannot be produced again does not stop a redirect that drops it`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let pieces = Watched(["once"])
@@ -330,7 +332,7 @@ import Testing
     #expect(server.requests.map(\.target) == ["/302/end", "/end", "/302/end", "/end", "/302/end", "/end"])
   }
 
-  @Test func `a hop that gets no response fails the transaction without the redirect`() async throws {
+  @Test func `if a hop gets no response, the result of the failure has no redirect as response`() async throws {
     let server = try LoopbackServer { _ in Self.redirect(302, "http://127.0.0.1:1/") }
     defer { server.stop() }
     let result = await Self.run(try Self.engine(), Request(url: try HTTPURL(server.baseURL + "/")))
@@ -338,7 +340,7 @@ import Testing
     #expect(result.response == nil)
   }
 
-  @Test func `Swift stages and delegates decide about redirects, stages first`() async throws {
+  @Test func `Swift stages and then delegates decide about redirects`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let log = Watched<[String]>([])
@@ -363,7 +365,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `cancelling while a stage decides about a redirect ends at once, and cancels the stage`() async throws {
+  @Test func `a cancellation while a stage decides about a redirect ends the transaction and the stage`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let (reached, cancelled) = (Signal(), Signal())
@@ -403,7 +405,7 @@ import Testing
     try await nginx.stop()
   }
 
-  @Test func `a redirect with a long body is cut off, and followed at once`() async throws {
+  @Test func `a redirect with a long body is followed at once, and the body is cut off`() async throws {
     let end = Signal()
     let server = try ScriptedServer([
       [

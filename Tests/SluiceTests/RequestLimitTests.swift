@@ -4,7 +4,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Requests that the engine does not send.
+/// Requests that exceed a limit and are not sent.
 @Suite struct RequestLimitTests {
   @Test func `one transaction beyond limits_transactions fails at once, from any thread and on a loop`() async throws {
     let server = try LoopbackServer()

@@ -6,14 +6,16 @@ import SluicePlugin
 import SluiceTestKit
 import Testing
 
-/// Requests at the end of a connection: nginx closes each after a number of requests, and refuses the streams above it.
+/// Requests at the end of a connection. Nginx closes each connection after a number of requests, and refuses further
+/// streams.
 ///
-/// Scale: 2,000 requests of each kind; `SLUICE_SOAK=1` sends 20,000.
+/// Sends 2,000 requests of each kind, or 20,000 with `SLUICE_SOAK=1`.
 @Suite(.enabled(if: NginxServer.isAvailable)) struct ResendTests {
   private static let count = getenv("SLUICE_SOAK") != nil ? 20_000 : 2000
 
-  /// The most times that one request is sent again: those that were refused go first, and a new connection carries only
-  /// as many requests as the server took on the last one. The rest is for connections that end at the same time.
+  /// The limit for how often one request is sent again. It can be small because refused requests go first, and a new
+  /// connection carries only as many requests as the server accepted on the last one. A few more are allowed for
+  /// connections that end at the same time.
   private static let mostResends = 6
 
   @Test(arguments: [10, 100, 1000], [HTTPVersion.http11, .http2])
@@ -51,7 +53,7 @@ import Testing
     }
   }
 
-  /// Sends the requests 64 at a time; returns what failed.
+  /// Sends the requests, 64 at a time, and returns the failures.
   private static func send(
     _ method: String, _ base: String, over engine: Engine, expecting version: HTTPVersion
   ) async throws -> [String] {

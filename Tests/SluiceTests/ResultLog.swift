@@ -2,7 +2,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// Collects the error codes of transactions in the order in which they completed; nil for a success.
+/// Collects the error code of each transaction in the order of completion, or nil for a success.
 final class ResultLog: Sendable {
   private let log = Locked<[ErrorCode?]>([])
 

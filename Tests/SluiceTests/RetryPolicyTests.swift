@@ -19,7 +19,7 @@ import Testing
     return configuration
   }
 
-  /// Answers the first requests with these statuses, all others with 200.
+  /// Returns a server that answers its first requests with these responses, and all others with 200.
   private static func server(_ first: [ServerResponse]) throws -> LoopbackServer {
     let rest = Watched(first[...])
     return try LoopbackServer { _ in rest.update { $0.popFirst() } ?? .text("ok\n") }
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: ["GET", "PUT", "DELETE"])
-  func `a 503 is retried until the server works`(method: String) async throws {
+  func `statuses 503 and 429 are retried until the server works`(method: String) async throws {
     let server = try Self.server([ServerResponse(status: 503), ServerResponse(status: 429)])
     defer { server.stop() }
     let result = try await Self.one(Self.configuration(.standard), server.baseURL, method)
@@ -72,7 +72,7 @@ import Testing
   @Test func `Retry-After as a date is waited for`() async throws {
     let (asked, came) = (Watched<Int64>(0), Watched<Int64>(0))
     let server = try LoopbackServer { _ in
-      // Not time(), which might be a tick behind.
+      // time() is not used because it might be a tick behind this clock.
       var clock = timespec()
       clock_gettime(CLOCK_REALTIME, &clock)
       let now = Int64(clock.tv_sec)
@@ -91,7 +91,7 @@ import Testing
     #expect(came.value >= asked.value)
   }
 
-  @Test func `a Retry-After past the deadline gives the response at once`() async throws {
+  @Test func `if Retry-After points past the deadline, the response is returned at once`() async throws {
     var answer = ServerResponse.text("busy", status: 503)
     answer.headers.append(HeaderLine("Retry-After", "3600"))
     let server = try Self.server([answer])
@@ -103,7 +103,7 @@ import Testing
     #expect(result.response?.body.bytes == Array("busy".utf8))
   }
 
-  @Test func `a connection that is refused is tried again, for a POST too`() async throws {
+  @Test func `a request whose connection is refused is retried, even a POST`() async throws {
     let port = try Loopback.freePort()
     let result = try await Self.one(
       Self.configuration(.standard), "http://127.0.0.1:\(port)", "POST", body: .text("pay"))
@@ -111,14 +111,14 @@ import Testing
     #expect(result.error?.code == "connect")
   }
 
-  @Test func `a connection that is cut before the response is tried again`() async throws {
+  @Test func `a request whose connection is closed before the response is retried`() async throws {
     let server = try ScriptedServer([[.receiveRequest, .reset], ScriptStep.respond(body: "well")])
     let result = try await Self.one(Self.configuration(.standard), server.baseURL)
     #expect(result.attempts == 2)
     #expect(result.response?.body.bytes == Array("well".utf8))
   }
 
-  @Test func `a POST whose connection is cut after sending is not tried again`() async throws {
+  @Test func `a POST whose connection is closed after it was sent is not retried`() async throws {
     let server = try ScriptedServer([[.receiveRequest, .reset], ScriptStep.respond(body: "well")])
     let result = try await Self.one(Self.configuration(.standard), server.baseURL, "POST", body: .text("pay"))
     #expect(result.attempts == 1)
@@ -146,7 +146,8 @@ import Testing
     #expect(result.error == nil)
   }
 
-  /// The first connection answers one request and is closed upon the second. Libcurl would send that again by itself.
+  /// A server whose first connection answers one request and is closed at the second. Libcurl would resend the second
+  /// request by itself.
   private static func dyingServer() throws -> ScriptedServer {
     try ScriptedServer([
       ScriptStep.respond(body: "1") + [.receiveRequest], ScriptStep.respond(body: "2"),
@@ -180,7 +181,7 @@ import Testing
   }
 
   @Test(arguments: [TransportEngine.wire, .curl])
-  func `a body that can be produced once is never sent twice, not even by libcurl, and the error says why`(
+  func `a body that cannot be produced again is never sent twice, not even by libcurl, and the error says why`(
     _ transport: TransportEngine
   ) async throws {
     let server = try Self.dyingServer()
@@ -199,7 +200,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a body that can be produced once keeps the response it got, and fails a stage that asks for more`()
+  @Test func `a response to a body that cannot be produced again is returned, and a stage's retry fails`()
     async throws
   {
     let server = try LoopbackServer { _ in .text("busy", status: 503) }
@@ -220,7 +221,7 @@ import Testing
   }
 
   @Test
-  func `in retries of the policy the request id stays, the attempt number grows, and each has its own span`()
+  func `in retries by the policy the request id stays, the attempt number grows, and each attempt has its own span`()
     async throws
   {
     let server = try Self.server([ServerResponse(status: 503), ServerResponse(status: 503)])
@@ -272,7 +273,7 @@ import Testing
     #expect(server.requests.map(\.method) == ["POST", "GET"])
   }
 
-  /// Runs `count` transactions, 40 at a time; returns the number of attempts.
+  /// Runs the given number of transactions, 40 at a time, and returns the number of attempts.
   private static func storm(_ configuration: Configuration, _ url: HTTPURL, transactions: Int) async throws -> Int {
     let engine = try Engine(configuration)
     let attempts = await withTaskGroup(of: Int.self) { group in
@@ -290,7 +291,7 @@ import Testing
   }
 
   @Test(arguments: [3, 10])
-  func `with 30 and 100 percent of errors the budget limits the extra load`(tenths: Int) async throws {
+  func `if 30 or 100 percent of responses are errors, the budget limits the extra load`(tenths: Int) async throws {
     let transactions = 3000
     let count = Watched(0)
     let server = try LoopbackServer(recording: .countOnly) { _ in
@@ -309,11 +310,12 @@ import Testing
     let attempts = try await Self.storm(configuration, url, transactions: transactions)
     let seconds = Int((clock.now - started).components.seconds) + 1
     let extra = server.requestCount - transactions
-    // Each of the two loops has its share, ten, and one a second.
+    // The budget allows a fifth of the transactions, and for each of the two loops ten retries and one more each
+    // second.
     let bound = transactions / 5 + 2 * (10 + seconds)
     #expect(server.requestCount == attempts)
     #expect(extra <= bound, "\(extra) extra requests in \(seconds) s")
-    // It uses its budget: without a limit there would be 1,170 and 6,000 more attempts.
+    // The budget is used: without a limit there would be 1,170 or 6,000 more attempts.
     #expect(extra >= transactions / 5 - 2 * 100)
 
     configuration.retry.budget = 100

@@ -5,15 +5,16 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// A plugin that was built against revision 1 of the ABI works in this build, with every table and function of it: the
-/// library in the repository, and its source, built now.
+/// A plugin for revision 1 of the ABI works with this engine. The plugin uses every table and function of that
+/// revision. The tests run the library in the repository, which was built against revision 1, and its source, compiled
+/// now.
 @Suite struct RevisionOneTests {
   enum Build: CaseIterable {
     case then
     case now
   }
 
-  /// An engine with the plugin in every list, and what the plugin has logged.
+  /// An engine with the plugin in every list, and the lines that the plugin logs.
   private struct Setup {
     let engine: Engine
     let log: Watched<[String]>
@@ -24,7 +25,7 @@ import Testing
       folder = try TemporaryDirectory()
       path = folder.path("librevision-1.so")
       let product = build == .now ? try await PluginCompiler.compile("revision-1") : nil
-      // The modes of a checkout depend on the user's umask.
+      // `install` sets the mode, because the mode of a file in a checkout depends on the user's umask.
       let source = product?.path ?? RepositoryRoot.path("Tests/Plugins/revision-1/plugin-x86_64.so")
       try await Command.check("install", ["-m", "755", source, path])
       let text = """
@@ -45,7 +46,7 @@ import Testing
       try await Command.check("mv", [path + ".new", path])
     }
 
-    /// Sends a request that names the plugin's task.
+    /// Sends a request that tells the plugin what to do.
     func send(_ what: String, _ url: String, _ more: HeaderFields = [:], body: Body = .empty) async throws
       -> TransactionResult
     {
@@ -63,7 +64,7 @@ import Testing
     #endif
   }
 
-  /// The plugin's statements about a message, from its headers `x-told`.
+  /// What the plugin wrote about a message into its headers `x-told`.
   private static func told(_ request: ServerRequest?) -> [String] {
     request?.headers.filter { $0.name.lowercased() == "x-told" }.map(\.value) ?? []
   }
@@ -73,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: builds)
-  func `requests are described, changed, answered and failed`(_ build: Build) async throws {
+  func `the plugin describes, changes, answers and fails requests`(_ build: Build) async throws {
     let setup = try await Setup(build)
     let server = try LoopbackServer { _ in .text("hello") }
     defer { server.stop() }
@@ -108,7 +109,7 @@ import Testing
   }
 
   @Test(arguments: builds)
-  func `calls are suspended, and continue after a post, a timer and a call-out, or end`(_ build: Build) async throws {
+  func `suspended calls continue after a post, a timer or a call-out, or end`(_ build: Build) async throws {
     let setup = try await Setup(build)
     let server = try LoopbackServer()
     defer { server.stop() }
@@ -129,7 +130,7 @@ import Testing
   }
 
   @Test(arguments: builds)
-  func `hops, retries, challenges, failures and hints arrive`(_ build: Build) async throws {
+  func `the plugin gets hops, retries, challenges, failures and early hints`(_ build: Build) async throws {
     let setup = try await Setup(build)
     let unavailable = Watched(1)
     let server = try LoopbackServer { request in
@@ -199,7 +200,7 @@ import Testing
   }
 
   #if arch(x86_64)
-    @Test func `the library is the one that was built against revision 1`() async throws {
+    @Test func `the library in the repository is still the one that was built against revision 1`() async throws {
       let path = RepositoryRoot.path("Tests/Plugins/revision-1/plugin-x86_64.so")
       let sum = try await Command.check("sha256sum", [path]).outputText.prefix(64)
       #expect(sum == "4070c620090a914c2432455b80168dfe9f9fc0bae9612ceea99f580fbff1341d")

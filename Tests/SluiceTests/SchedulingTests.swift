@@ -10,7 +10,7 @@ import Testing
 
 /// Scheduled work and timers of plugins, in a real engine.
 @Suite struct SchedulingTests {
-  /// An engine, and what it logs.
+  /// An engine, and the lines that it logs.
   private struct Setup {
     let engine: Engine
     let log = Watched<[LogLine]>([])
@@ -33,7 +33,9 @@ import Testing
     return product
   }
 
-  @Test func `the engine calls a plugin in C in every period, and logs how each call ended`() async throws {
+  @Test func `the engine calls scheduled work of a plugin in C in every period, and logs how each call ended`()
+    async throws
+  {
     let product = try await Self.fixture("handles-work")
     let setup = try Setup(
       """

@@ -30,7 +30,7 @@ import Testing
     await engine.shutdown()
   }
 
-  /// A URL that a stage wrote is read again by the host: on a redirect and in a document.
+  /// The engine follows a redirect to another host, which is not in the plugin's list.
   @Test func `bearer-auth checks the URL of each hop`() async throws {
     let other = try LoopbackServer()
     defer { other.stop() }
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: ["a/b", "*.1.2.3.4", "fe80::1", "a:65536", "x@y", ""])
-  func `bearer-auth names a host that the host table refuses`(host: String) throws {
+  func `the error of bearer-auth names a host that is not valid in a host list`(host: String) throws {
     let error = #expect(throws: EngineError.self) {
       try Self.engine(
         """
@@ -95,7 +95,7 @@ import Testing
     "\u{FEFF}" + #"{"password":"s3cret"}"#,
   ]
 
-  /// The body that a client gets of a response from which json-edit must remove a password.
+  /// Returns the result of a response with this body, from which json-edit must remove a password.
   private static func removal(of body: String, policy: String = "") async throws -> TransactionResult {
     let server = try LoopbackServer { _ in
       ServerResponse(headers: [HeaderLine("content-type", "application/json")], body: .bytes(Array(body.utf8)))
@@ -119,7 +119,8 @@ import Testing
     #expect(result.error?.message.contains("s3cret") == false, "\(String(describing: result.error))")
   }
 
-  @Test func `json-edit lets such a body through unchanged if the configuration says so`() async throws {
+  @Test func `json-edit lets a body that it cannot parse through unchanged if the configuration says so`() async throws
+  {
     for body in Self.unreadable {
       let result = try await Self.removal(of: body, policy: #""onUnreadable": "pass", "#)
       #expect(result.error == nil)
@@ -127,7 +128,7 @@ import Testing
     }
   }
 
-  @Test func `error-enrichment logs a record about the transaction that got no response`() async throws {
+  @Test func `error-enrichment logs a record about a transaction that got no response`() async throws {
     let log = Watched<[LogLine]>([])
     let text = """
       {"plugins": {"errors": {"library": "\(Self.library("error-enrichment"))"}}, "response": ["errors"]}
@@ -188,7 +189,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `static-headers in C adds, replaces and removes on both sides`() async throws {
+  @Test func `static-headers in C adds, replaces and removes headers of requests and responses`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Self.engine(

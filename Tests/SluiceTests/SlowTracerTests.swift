@@ -8,7 +8,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Tracers in C that take their time, in a real engine.
+/// Tracers in C that are slow, in a real engine.
 @Suite struct SlowTracerTests {
   private let lines = Locked<[LogLine]>([])
 
@@ -16,7 +16,7 @@ import Testing
     _ behaviour: String, _ settings: String, _ change: (inout Configuration) -> Void = { _ in }
   ) async throws -> (PluginCompiler.Product, Engine) {
     let product = try await PluginCompiler.compile(behaviour)
-    // Whatever the umask: nobody else may write a plugin.
+    // The engine refuses a plugin that others can write, so the mode must not depend on the umask.
     chmod(product.path, 0o755)
     let text = #"{"plugins": {"slow": {"library": "\#(product.path)", \#(settings)}}, "tracers": ["slow"]}"#
     var configuration = try Configuration(text: Array(text.utf8))
@@ -28,7 +28,7 @@ import Testing
   private var told: Int { lines.withLock { $0.count { $0.message.hasPrefix("event=") } } }
   private var warnings: [String] { lines.withLock { $0.filter { $0.level == .warning }.map(\.message) } }
 
-  @Test func `a tracer over its budget is counted, switched off and named, and the ledger stays complete`()
+  @Test func `a tracer over its time budget is counted, switched off and named, and the ledger stays complete`()
     async throws
   {
     let server = try LoopbackServer()
@@ -50,7 +50,7 @@ import Testing
     #expect(ledger.violation == nil)
   }
 
-  @Test func `a tracer within its budget gets every event`() async throws {
+  @Test func `a tracer within its time budget gets every event`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let (product, engine) = try await engine("traces-slowly", #""deadline": "20s""#)
@@ -63,7 +63,7 @@ import Testing
     #expect(engine.metrics().tracer("slow")?.overruns == 0)
   }
 
-  @Test func `a queued tracer gets every event by the end of the engine, and delays nothing`() async throws {
+  @Test func `a slow tracer with queued delivery has got every event when the engine has ended`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let ledger = LedgerLog()
@@ -81,7 +81,7 @@ import Testing
     #expect(ledger.violation == nil)
   }
 
-  @Test func `access-log writes a line for each transaction from a queue, too`() async throws {
+  @Test func `access-log with queued delivery writes a line for each transaction`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -99,7 +99,7 @@ import Testing
     #expect(try FileTree.readText(folder.path("access.log")).split(separator: "\n").count == 200)
   }
 
-  @Test func `a queue for a plugin without a tracer is refused`() async throws {
+  @Test func `queued delivery for a plugin without a tracer is refused`() async throws {
     let text = """
       {"plugins": {"edit": {"library": "\(BuiltProducts.library("json-edit"))", "delivery": "queued"}}}
       """

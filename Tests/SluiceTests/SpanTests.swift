@@ -9,7 +9,7 @@ import Testing
 
 /// Spans that plugins begin (`sluice.spans/1`), from the stage to the tracers.
 @Suite struct SpanTests {
-  /// The facts about one span that the tracer got.
+  /// One span as the tracer logged it.
   private struct Span {
     let name, kind, trace, id, parent, isInTime, status, messageBytes, isUnfinished, stage: String
     let attributes, dropped, attributeBytes, place: String
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: ["direct", "queued"], [[], ["SERIAL"], ["BLOCKING"]])
-  func `a tracer gets each span of a stage, with its place in the trace`(
+  func `a tracer gets each span of a stage with its trace and its parent`(
     _ delivery: String, _ defines: [String]
   ) async throws {
     let server = try LoopbackServer()
@@ -77,7 +77,7 @@ import Testing
     #expect(spans.map(\.kind) == ["1", "1", "3", "3"])
     #expect(spans.map(\.status) == ["1", "0", "2", "0"])
     #expect(spans.map(\.isUnfinished) == ["0", "0", "0", "1"])
-    // The trace that the transaction began, which the hop has sent; spans before the hop have no parent.
+    // All spans are in the trace that the transaction began and that the hop sent. Spans before the hop have no parent.
     let issue = try run.ledger.first(.didIssue)
     let trace = try #require(issue.trace.traceID).description
     #expect(spans.allSatisfy { $0.trace == trace })
@@ -87,7 +87,7 @@ import Testing
     #expect(run.told("odd").isEmpty)
   }
 
-  @Test(arguments: ["direct", "queued"]) func `attributes have four types, and too many or too long ones are limited`(
+  @Test(arguments: ["direct", "queued"]) func `attributes have four types, and their number and length are limited`(
     _ delivery: String
   ) async throws {
     let server = try LoopbackServer()
@@ -99,15 +99,15 @@ import Testing
       ])
     let full = try #require(run.spans.first { $0.name == "full" })
     #expect(full.attributes == "32" && full.dropped == "3" && run.told("limit") == ["5", "5", "5"])
-    // The mark of a text that was cut off has three bytes.
+    // These lengths include the mark of three bytes at the end of a text that was cut off.
     #expect(full.messageBytes == "1024" && full.attributeBytes == "\(32 * 1024)")
-    // Four came before, and six of the seventy were too many and got no span.
+    // Of 64 allowed spans the stage began four before, and then tried seventy. Ten of these got no span.
     #expect(run.told("many") == Array(repeating: "0", count: 10))
     #expect(run.spans.count == 64)
     #expect(run.ledger.violation == nil)
   }
 
-  @Test func `spans are below the caller's span until the hop has its own`() async throws {
+  @Test func `the caller's span is the parent of a stage's span until the hop has its own span`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let parent = ParentContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
@@ -156,26 +156,28 @@ import Testing
     #expect(run.ledger.violation == nil, "\(String(describing: run.ledger.violation))")
     #expect(run.spans.filter { $0.name == "full" }.map(\.place) == ["0.0", "1.0"])
     #expect(run.spans.filter { $0.name == "work" }.map(\.place) == ["0.0", "1.0"])
-    // The second attempt ends the one that the first has left open.
+    // The second attempt ends the span that the first attempt left open.
     #expect(run.spans.filter { $0.isUnfinished == "1" }.map(\.place) == ["1.0"])
     let ends = run.ledger.entries.map { $0.kind == .didEndSpan ? "span" : $0.kind == .willRetry ? "retry" : "" }
     #expect(ends.firstIndex(of: "retry").map { ends[..<$0].count { $0 == "span" } } == 3)
   }
 
-  @Test func `a span belongs to one stage and one transaction, and wrong arguments change nothing`() async throws {
+  @Test func `a span belongs to one stage and one transaction, and calls with invalid arguments change nothing`()
+    async throws
+  {
     let server = try LoopbackServer()
     defer { server.stop() }
     let run = try await run(server.baseURL + "/a", count: 2)
     #expect(run.told("begun") == ["0", "0"])
     #expect(run.told("ok") == Array(repeating: "0", count: 6))
-    // A span after its end; the span of the first transaction, three times; and an invented span.
+    // The stale calls use a span after its end, the span of the first transaction three times, and an invented span.
     #expect(run.told("stale") == Array(repeating: "3", count: 6))
     #expect(run.told("invalid") == Array(repeating: "-1", count: 18))
     #expect(run.told("refused") == Array(repeating: "-2", count: 4))
     #expect(run.spans.count == 8)
   }
 
-  @Test func `without a tracer that wants spans there are none`() async throws {
+  @Test func `if no tracer wants spans, no spans are made`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let run = try await run(server.baseURL + "/a", tracers: "", recordsLedger: false)

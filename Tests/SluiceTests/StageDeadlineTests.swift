@@ -5,15 +5,15 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// The deadline of a suspended stage against its resumption, on a real loop.
+/// The deadline of a suspended stage, and a resumption just before it, on a real loop.
 @Suite struct StageDeadlineTests {
-  @Test func `a stage that was resumed before its deadline does not time out because its loop was busy`() async throws {
+  @Test func `a stage that resumes before its deadline does not time out, even if its loop is busy`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let product = try await PluginCompiler.compile("resumes-at-the-last-moment", defines: ["BLOCK_NS=700000000"])
-    // Whatever the umask: nobody else may write a plugin.
+    // The engine refuses a plugin that others can write, so the mode must not depend on the umask.
     chmod(product.path, 0o755)
-    // The transaction's own deadline ends the test if the loop does nothing but fire its timers.
+    // The transaction's deadline of 20 s ends the test if the loop only fires timers and handles no resumption.
     let text = """
       {"plugins": {"stage": {"library": "\(product.path)", "deadline": "500ms"}}, "request": ["stage"],
        "deadline": "20s", "transport": {"loops": 1}}
@@ -30,7 +30,7 @@ import Testing
     #expect(told.withLock { $0 }.filter { $0.hasPrefix("resume=") || $0.hasPrefix("cancel=") } == ["resume=0"])
   }
 
-  @Test func `a BLOCKING call that does not return is reported as such, not as one that did not resume`() async throws {
+  @Test func `the error for a BLOCKING call that misses its deadline says that it did not return`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -48,7 +48,7 @@ import Testing
     let message = result.error?.message ?? ""
     #expect(
       message.contains("its BLOCKING call did not return within its deadline of 0.05 seconds"), "\(message)")
-    // Opening both ends does not wait: the call returns.
+    // Opening the FIFO for reading and writing does not wait, and lets the call return.
     let writer = open(gate, O_RDWR | O_CLOEXEC)
     await engine.shutdown()
     close(writer)

@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// A Swift plugin with a runtime of its own, next to one with the runtime of the process (S4).
+/// A Swift plugin with its own copy of the Swift runtime, next to a plugin that uses the runtime of the process (S4).
 @Suite struct StaticRuntimeTests: EngineFixture {
   let engine: Engine
   let log: Watched<[LogLine]>
@@ -35,7 +35,7 @@ import Testing
     try StampedLibrary.install(FileTree.read(BuiltProducts.library(product)), at: folder.path("own.so"))
   }
 
-  /// Runs requests at the same time; each has passed through both plugins, on the way out and back.
+  /// Runs requests at the same time, and checks that each request and response has passed through both plugins.
   private func run(_ count: Int = 50) async throws {
     let url = try HTTPURL(server.baseURL + "/")
     let responses = try await withThrowingTaskGroup { group in
@@ -54,7 +54,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `plugins with either runtime suspend, cast and do scheduled work, and a swap replaces the runtime`()
+  @Test func `plugins with either runtime suspend, cast and do scheduled work, and a swap changes the runtime`()
     async throws
   {
     try await run()
@@ -72,7 +72,7 @@ import Testing
     await end()
   }
 
-  @Test func `a swap to a build with a runtime of its own loses nothing under load`() async throws {
+  @Test func `a swap to a build with its own runtime loses no request under load`() async throws {
     try Self.install("sleeps-in-swift", in: folder)
     async let first: Void = run(200)
     let report = try await engine.swap(plugins: ["own"])

@@ -7,7 +7,7 @@ import SluiceTestKit
 import TablesStage
 import Testing
 
-/// The host's draft tables, used by a stage in Swift: one source, as a library and as a part of the program.
+/// The host's draft tables, used by a stage in Swift. The same source runs as a library and as a part of the program.
 @Suite struct SwiftTableTests {
   enum Home: CaseIterable {
     case library, program
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: Home.allCases)
-  func `attributes that a stage sets survive its suspension and its attempts`(_ home: Home) async throws {
+  func `attributes that a stage sets remain over its suspension and over attempts`(_ home: Home) async throws {
     let run = try await run("/attributes", in: home)
     let result = try #require(run.results.first)
     #expect(result.error == nil && result.attempts == 2)
@@ -65,7 +65,7 @@ import Testing
     #expect(attributes["removed"] == nil)
   }
 
-  @Test func `a tracer can only read attributes, and has none with queued delivery`() async throws {
+  @Test func `a tracer can only read attributes, and with queued delivery it gets none`() async throws {
     let inline = try await run("/attributes")
     #expect(inline.told("tracer") == ["8"] && inline.told("late") == ["refused"])
     #expect(inline.lines.first { $0.message == "tracer=8" }?.attributes["route"] == "/items/{id}")
@@ -75,14 +75,14 @@ import Testing
   }
 
   @Test(arguments: Home.allCases)
-  func `a name that is not allowed fails the call, and too many are refused`(_ home: Home) async throws {
+  func `an invalid attribute name fails the call, and too many attributes are refused`(_ home: Home) async throws {
     let run = try await run("/invalid", "/too-many", in: home)
     #expect(run.results[0].error?.code == "stage_failed" && run.results[0].attributes.isEmpty)
     #expect(run.results[1].error == nil && run.told("room") == ["64"])
   }
 
   @Test(arguments: Home.allCases)
-  func `work runs on another thread, and the stage continues on its loop`(_ home: Home) async throws {
+  func `a stage's work runs on another thread, and then the stage continues on its loop`(_ home: Home) async throws {
     let attributes = try #require(try await run("/work", in: home).results.first).attributes
     #expect(attributes["work.elsewhere"] == true && attributes["work.back"] == true)
     #expect(attributes["work.error"] == "thrown" && attributes["work.sum"] == 190)
@@ -97,7 +97,7 @@ import Testing
     #expect(result.attributes["shared.no-name"] == "invalid" && result.attributes["shared.large"] == "invalid")
   }
 
-  @Test func `a place has a configuration of its own, with defaults, also after a suspension`() async throws {
+  @Test func `a place has its own configuration with defaults, even after a suspension`() async throws {
     let run = try await run("/", place: #"{"plugin": "stage", "config": {"name": "a"}}"#)
     #expect(run.results.first?.attributes["place"] == "a 1 a")
     #expect(try await self.run("/").results.first?.attributes["place"] == nil)
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: Home.allCases)
-  func `log records have attributes and their transaction, and a level that is not logged is not evaluated`(
+  func `log records have attributes and their transaction, and records below the level are not evaluated`(
     _ home: Home
   )
     async throws
@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: Home.allCases)
-  func `a list of hosts is compared by the host, and names its bad entries`(_ home: Home) async throws {
+  func `a list of hosts matches as in the host, and the error names its invalid entry`(_ home: Home) async throws {
     let attributes = try #require(try await run("/hosts", in: home).results.first).attributes
     #expect(attributes["hosts"] == "yes yes no yes no yes no no")
     let error = attributes.first { $0.name == "hosts.error" }.map { "\($0.shownValue)" }
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test(arguments: Home.allCases)
-  func `a stage asks for a whole body of one transaction`(_ home: Home) async throws {
+  func `a stage asks for the whole body in one transaction only`(_ home: Home) async throws {
     let sink = TextSink()
     let run = try await run("/no-wish", "/want-response", in: home, sink: sink)
     #expect(run.results.map(\.error?.code) == [nil, nil])
@@ -159,7 +159,7 @@ import Testing
   }
 
   @Test(arguments: Home.allCases)
-  func `a stage writes its own response body piece by piece, and waits for its reader`(_ home: Home) async throws {
+  func `a stage writes its own response body in pieces, and waits for a slow reader`(_ home: Home) async throws {
     let sink = TextSink()
     let long = try await run("/stream", in: home, sink: sink)
     let result = try #require(long.results.first)
@@ -172,20 +172,20 @@ import Testing
   }
 
   @Test(arguments: Home.allCases)
-  func `what the writer of a body throws ends the transaction`(_ home: Home) async throws {
+  func `an error that the writer of a body throws ends the transaction`(_ home: Home) async throws {
     let error = try await run("/stream-fails", in: home).results.first?.error
     #expect(error?.code == "broken" && error?.message == "the source broke" && error?.stage == "stage")
   }
 
-  @Test func `a negative length is refused where it is given`() async throws {
+  @Test func `a negative body length fails the call that gives it`() async throws {
     let error = try await run("/stream-negative").results.first?.error
     #expect(error?.code == "stage_failed" && error?.message.contains("found -1") == true)
   }
 
   @Test(arguments: Home.allCases)
-  func `a child task that waits for the reader of its body can be cancelled`(_ home: Home) async throws {
+  func `a child task that waits for the body's reader can be cancelled`(_ home: Home) async throws {
     let run = try await run("/stream-child", in: home, deadline: "3s", sink: PausedSink())
-    // This is before the deadline, which cancels the task itself.
+    // The stage cancels the child before the deadline, at which the host would cancel the whole task.
     #expect(run.told("child") == ["true false"] && run.results.first?.error?.code == "deadline")
   }
 
@@ -198,7 +198,7 @@ import Testing
   }
 }
 
-/// Takes no more after the first piece.
+/// A sink that pauses after the first piece and never continues.
 private final class PausedSink: BodySink {
   func begin(_ head: Response) {}
   func receive(_ piece: [UInt8]) -> BodyProgress { .pause }

@@ -28,17 +28,18 @@ import Testing
     }
   }
 
-  @Test func `scheduled work in Swift is awaited; a thrown error counts as failed and is logged`() async throws {
+  @Test func `scheduled work in Swift is awaited, and an error that it throws is logged as failed`() async throws {
     for (name, outcome) in [
       ("take", "new-data"), ("later", "new-data"), ("throw", "failed"), ("hang", "missed-deadline"),
     ] {
       try await wait(for: 3, of: "ended the scheduled work \"\(name)\" with \(outcome) after")
     }
     try await wait(for: 1, of: "scheduled work \"throw\": the moon is down")
-    // On a busy machine some calls have not begun when their deadline passes.
+    // Wait for a call that hangs, because on a busy machine some calls miss their deadline before they begin.
     try await wait(for: 1, of: "hangs")
     await engine.shutdown(deactivation: .seconds(240))
-    // The end of the instance has cancelled the calls that hung; its `deactivate` waits for that.
+    // The end of the instance has cancelled the calls that hung. Its `deactivate` waits for them, and logs their
+    // number.
     let end = try #require(log.value.first { $0.message.hasSuffix(" were cancelled") })
     let count = try #require(end.message.split(separator: " ").first.flatMap { Int($0) })
     #expect(count >= 1)
@@ -49,7 +50,9 @@ import Testing
     ("swift-throw", .failed),
     ("swift-other", .failed),
   ])
-  func `a Swift plugin takes its topics and completes each once`(topic: String, outcome: WorkOutcome) async throws {
+  func `a Swift plugin takes notifications with its topics, and completes each once`(
+    topic: String, outcome: WorkOutcome
+  ) async throws {
     let result = await engine.notify(topic: topic, payload: ["number": 7], deadline: .seconds(300))
     #expect(result.outcome == .ended(outcome))
     if case .plugin("work", "swift-work", _) = result.taker {
@@ -60,7 +63,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a Swift plugin passes on other plugins' topics`() async throws {
+  @Test func `a Swift plugin does not take notifications with other topics`() async throws {
     engine.setNotificationHandler { topic, _ in topic == "other" ? .noData : nil }
     let result = await engine.notify(topic: "other")
     #expect(result.taker == .program && result.outcome == .ended(.noData))

@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Checks of a response in Swift for one transaction, over real sockets.
+/// Checks that Swift code makes on the response of one transaction, over real sockets.
 @Suite struct TypedTransactionTests {
   private struct Item: Decodable, Equatable {
     var id: Int
@@ -26,7 +26,7 @@ import Testing
     steps.filter { !kinds.contains($0) }
   }
 
-  /// Runs a transaction against a server with that answer; returns its result and the events.
+  /// Runs a transaction against a server that sends `answer`. Returns the typed result and the events.
   private static func run<Payload>(
     _ answer: ServerResponse, configuration text: String = "{}",
     _ make: (TypedTransaction<Response>) -> TypedTransaction<Payload>
@@ -55,7 +55,7 @@ import Testing
     #expect(events == Self.steps)
   }
 
-  @Test func `the short form decodes, and throws with the response`() async throws {
+  @Test func `perform with decoding returns the payload, or throws an error that has the response`() async throws {
     let server = try LoopbackServer { request in
       request.path == "/good" ? Self.json(#"[{"id": 1, "name": "a"}]"#) : Self.json("null")
     }
@@ -72,7 +72,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a payload that does not decode is not extracted; the error says where it is wrong`() async throws {
+  @Test func `a payload that cannot be decoded is not extracted, and the error says where it is wrong`() async throws {
     let text = #"{"id": "one", "name": "a"}"#
     let (outcome, events) = try await Self.run(Self.json(text)) { $0.decoding(Item.self) }
     #expect(outcome.payload == nil)
@@ -82,7 +82,7 @@ import Testing
     #expect(try outcome.result.response?.text() == text)
   }
 
-  @Test func `a payload that its validation refuses counts as extracted only`() async throws {
+  @Test func `a payload that its validation refuses is extracted but not validated`() async throws {
     let (outcome, events) = try await Self.run(Self.json(#"{"id": 1, "name": ""}"#)) {
       $0.decoding(Item.self).validatingPayload { _ in }.validatingPayload { item in
         if item.name.isEmpty { throw Refusal(description: "item \(item.id) has no name") }
@@ -109,7 +109,7 @@ import Testing
     #expect(foundEvents == Self.without(.didValidateResponse, .didExtract, .didValidatePayload))
   }
 
-  @Test func `without a validation of its own, the configuration's statuses apply`() async throws {
+  @Test func `for a transaction without a validation the configuration's statuses apply`() async throws {
     let (outcome, _) = try await Self.run(
       Self.json("{}", status: 201), configuration: #"{"validate": {"statuses": [200]}}"#
     ) { $0.extracting { try $0.json().kind } }
@@ -124,14 +124,14 @@ import Testing
     #expect(outcome.payload == "plain")
   }
 
-  @Test func `a failure keeps the code that it is given`() async throws {
+  @Test func `a failure has the code that the validation gave it`() async throws {
     let (outcome, _) = try await Self.run(Self.json("{}")) {
       $0.extracting { _ -> Int in throw StageFailure(code: "no_item", message: "none") }
     }
     #expect(outcome.result.error == TransactionError(code: "no_item", message: "none"))
   }
 
-  @Test func `a body in a file is decoded from it`() async throws {
+  @Test func `a body in a file is decoded from the file`() async throws {
     let (outcome, _) = try await Self.run(
       Self.json(#"{"id": 7, "name": "far"}"#), configuration: #"{"transport": {"spillBytes": 1}}"#
     ) { $0.decoding(Item.self) }

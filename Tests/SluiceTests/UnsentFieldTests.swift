@@ -4,7 +4,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Fields of a caller that the transport does not send.
+/// Headers of a request that the transport does not send.
 @Suite struct UnsentFieldTests {
   private let server: LoopbackServer
   private let engine: Engine
@@ -32,7 +32,7 @@ import Testing
     ("TE", "gzip"),
     ("Trailer", "x-sum"), ("Upgrade", "h2c"), ("Proxy-Authorization", "Basic hidden"), ("Proxy-Connection", "close"),
   ])
-  func `a field that frames the message or belongs to the connection is not sent, and the log says so`(
+  func `a header that frames the message or belongs to the connection is not sent, and this is logged`(
     name: String, value: String
   ) async throws {
     let result = try await send([name: value, "X-Own": "a"], user: "user:hidden@")
@@ -49,14 +49,16 @@ import Testing
     await end()
   }
 
-  @Test func `several unsent fields of one request are one line of the log`() async throws {
+  @Test func `several unsent headers of one request are named in one log line`() async throws {
     _ = try await send(["TE": "a", "Connection": "te", "te": "b", "Content-Length": "5"])
     #expect(log.value.count == 1)
     #expect(log.value.first?.message.contains("the headers \"te\", \"connection\", \"content-length\" are") == true)
     await end()
   }
 
-  @Test func `many requests do not fill the log, and another field is still reported`() async throws {
+  @Test func `an unsent header is logged once for many requests, and another unsent header is still logged`()
+    async throws
+  {
     for _ in 0..<100 { _ = try await send(["Content-Length": "5"]) }
     #expect(log.value.count == 3)
     _ = try await send(["Content-Length": "5", "Connection": "close"])
@@ -65,7 +67,7 @@ import Testing
     await end()
   }
 
-  @Test func `other fields are not reported`() async throws {
+  @Test func `headers that are sent are not logged`() async throws {
     _ = try await send(["Accept": "a", "X-Connection": "b", "Content-Type": "c", "Host": "d", "Authorization": "e"])
     #expect(log.value.isEmpty)
     await end()

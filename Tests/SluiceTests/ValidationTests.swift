@@ -6,14 +6,15 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Configured checks of a response, over real sockets.
+/// Checks of a response that the configuration sets, over real sockets.
 @Suite struct ValidationTests {
   private static let schema = """
     {"type": "object", "required": ["items"], "properties": {"items": {"type": "array",
      "items": {"type": "object", "properties": {"id": {"type": "integer"}}}}}}
     """
 
-  /// The events of a success; a transaction that fails has a part of them and ``TraceEvent/Kind/didComplete``.
+  /// The events of a success before ``TraceEvent/Kind/didComplete``. A transaction that fails has only the first of
+  /// them.
   private static let steps: [TraceEvent.Kind] = [
     .willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .didValidateResponse, .didExtract,
     .didValidatePayload,
@@ -27,7 +28,7 @@ import Testing
     var bodyText: String? { try? result.response?.text() }
   }
 
-  /// One transaction through an engine whose configuration has these members of `validate`.
+  /// Runs one transaction on an engine whose configuration has these members in `validate`.
   private static func run(
     _ validate: String, _ answer: ServerResponse, method: String = "GET", spill: Bool = false
   ) async throws -> Run {
@@ -58,7 +59,7 @@ import Testing
     #expect(run.events == Self.steps + [.didComplete])
   }
 
-  @Test func `a payload that breaks the schema is extracted, not validated, and the error names the place`()
+  @Test func `a payload that violates the schema is extracted but not validated, and the error names the place`()
     async throws
   {
     let text = #"{"items": [{"id": 1}, {"id": "two"}]}"#
@@ -70,14 +71,14 @@ import Testing
     #expect(run.bodyText == text)
   }
 
-  @Test func `a violation at the top of a payload is reported as such`() async throws {
+  @Test func `the error for a payload whose top value violates the schema says so`() async throws {
     let run = try await Self.run(#""payloadSchema": "item.schema.json""#, Self.json("[]"))
     #expect(run.error?.code == "payload")
     #expect(run.error?.message.contains("the whole payload: ") == true)
   }
 
   @Test(arguments: ["<html>", "", "{\"a\": 1", "{\"a\": 1, \"a\": 2}", "\u{FEFF}", "9223372036854775808"])
-  func `a body that is no JSON is neither extracted nor validated, and the result keeps it`(text: String)
+  func `a body that is not JSON is neither extracted nor validated, and the result keeps it`(text: String)
     async throws
   {
     let run = try await Self.run(#""extract": "json""#, .text(text, type: "text/html"))
@@ -102,7 +103,9 @@ import Testing
       ("text/plain; charset=us-ascii", [0xE9], false), ("text/plain; charset=koi8-r", [0x65], false),
       ("text/plain; format=flowed; Charset=UTF-8", [0xE9], false),
     ] as [(String, [UInt8], Bool)])
-  func `text is text in the charset of its media type`(type: String, bytes: [UInt8], isText: Bool) async throws {
+  func `text is extracted only if it is valid in the charset of its media type`(
+    type: String, bytes: [UInt8], isText: Bool
+  ) async throws {
     let answer = ServerResponse(headers: [HeaderLine("Content-Type", type)], body: .bytes(bytes))
     let run = try await Self.run(#""extract": "text""#, answer)
     #expect(run.error?.code == (isText ? nil : "extraction"))
@@ -110,7 +113,7 @@ import Testing
   }
 
   @Test(arguments: [("HEAD", 200), ("DELETE", 204), ("GET", 304)])
-  func `a response that has no content by definition has no payload to fail`(method: String, status: Int) async throws {
+  func `a response that cannot have content passes without a payload`(method: String, status: Int) async throws {
     let run = try await Self.run(
       #""payloadSchema": "item.schema.json""#, ServerResponse(status: status), method: method)
     #expect(run.error == nil)
@@ -175,7 +178,7 @@ import Testing
       "set \"extract\" to \"json\""
     ),
   ])
-  func `a payload schema that cannot be used is refused with its key`(text: String, message: String) throws {
+  func `the error for a payload schema that cannot be used names the key`(text: String, message: String) throws {
     let error = #expect(throws: ConfigurationError.self) {
       _ = try Configuration(text: Array(text.utf8), file: RepositoryRoot.path("sluice.json"))
     }

@@ -8,7 +8,7 @@ import Testing
   private static let w3c = "00-0123456789abcdef0011223344556677-8899aabbccddeeff-01"
   private static let b3 = "11111111111111111111111111111111-2222222222222222-0"
 
-  @Test func `the first propagator that finds a valid trace decides it, and the baggage is independent`() {
+  @Test func `the first propagator that finds a valid trace gives the trace, and baggage is read separately`() {
     let lines: Lines = ["traceparent": Self.w3c, "tracestate": "a=1", "b3": Self.b3, "baggage": "user=alice"]
     let first = Propagators.of("tracecontext", "b3", "baggage").extract(lines)
     #expect(first.propagator == "tracecontext")
@@ -20,26 +20,26 @@ import Testing
         == ParentContext(traceparent: "00-11111111111111111111111111111111-2222222222222222-00", baggage: "user=alice"))
   }
 
-  @Test func `an invalid trace of the first does not prevent the second, and is named`() {
+  @Test func `if the first propagator finds an invalid trace, it is reported, and the second one gives the trace`() {
     let extraction = Propagators.of("tracecontext", "b3").extract(["traceparent": "00-00", "b3": Self.b3])
     #expect(extraction.propagator == "b3")
     #expect(extraction.refusals.map(\.header) == ["traceparent"])
   }
 
-  @Test func `headers of a family that is not configured are ignored`() {
+  @Test func `headers of a propagator that is not configured are ignored`() {
     #expect(Propagators.of("baggage").extract(["traceparent": Self.w3c, "b3": Self.b3]) == Extraction())
     #expect(Propagators([]).extract(["traceparent": Self.w3c]) == Extraction())
     #expect(Propagators.standard.extract([:]).parent == ParentContext())
   }
 
-  @Test func `a trace from B3 continues in W3C, with all facts of B3`() {
+  @Test func `a trace from B3 continues in both traceparent and b3`() {
     let propagators = Propagators.of("b3", "tracecontext")
     let sent = propagators.relay(["b3": "0011223344556677-8899aabbccddeeff-d"])
     #expect(sent["traceparent"] == "00-00000000000000000011223344556677-efefefefefefefef-01")
     #expect(sent["b3"] == "00000000000000000011223344556677-efefefefefefefef-d")
   }
 
-  @Test func `environment variables are a carrier, in the names of OpenTelemetry`() {
+  @Test func `a trace is read from environment variables with the names of OpenTelemetry`() {
     let environment = ["TRACEPARENT": Self.w3c, "TRACESTATE": "", "BAGGAGE": "a=1", "X_B3_TRACEID": "x"]
     let carrier = EnvironmentCarrier { environment[$0] }
     #expect(
@@ -51,11 +51,11 @@ import Testing
     ("traceparent", "TRACEPARENT"), ("X-B3-TraceId", "X_B3_TRACEID"), ("b3", "B3"), ("", "_"), ("3d", "_3D"),
     ("a.é", "A___"),
   ])
-  func `the variable of a header is its name in capitals and underscores`(header: String, variable: String) {
+  func `the variable for a header has its name in capitals and underscores`(header: String, variable: String) {
     #expect(EnvironmentCarrier.variable(for: header) == variable)
   }
 
-  @Test func `a function is a carrier`() {
+  @Test func `a trace is read from a carrier that is a function`() {
     let carrier = FunctionCarrier { $0 == "traceparent" ? [Self.w3c] : [] }
     #expect(Propagators.standard.extract(from: carrier).trace?.spanID == 0x8899_AABB_CCDD_EEFF)
   }
@@ -70,7 +70,7 @@ import Testing
     #expect(extraction.refusals.map(\.header) == ["traceparent", "baggage"])
   }
 
-  @Test func `for any carrier, the parent is absent or one that the stage continues`() {
+  @Test func `whatever a carrier has, the extracted parent is absent or valid`() {
     var random = SeededRandom(seed: 23)
     let alphabet = Array("0123456789abcdef-=,;: _%é\u{1}d".utf8)
     let names = ["traceparent", "tracestate", "baggage", "b3", "X-B3-TraceId", "X-B3-SpanId", "X-B3-Sampled"]

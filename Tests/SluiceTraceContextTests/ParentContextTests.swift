@@ -3,11 +3,11 @@ import Testing
 
 @testable import SluiceTraceContext
 
-/// The caller's values, and the parts that are passed on.
+/// The values that a caller gives, and the parts of them that are passed on.
 @Suite struct ParentContextTests {
   private static let traceparent = "00-0123456789abcdef0011223344556677-8899aabbccddeeff-01"
 
-  @Test func `the given values are kept unchanged, valid or not`() {
+  @Test func `given values are kept unchanged, even if they are invalid`() {
     let refusal = InvalidContext("b3", "no")
     let parent = ParentContext(
       traceparent: "x", tracestate: "BAD", baggage: "=", sampling: .deferred, refusals: [refusal])
@@ -21,7 +21,7 @@ import Testing
     #expect(nothing.sampling == nil && nothing.refusals.isEmpty)
   }
 
-  @Test func `values from a carrier equal the same values given as text`() {
+  @Test func `a context with values from a carrier equals a context with the same values given as text`() {
     let lines: Lines = ["traceparent": Self.traceparent, "tracestate": " a=1 ", "baggage": "b=2"]
     let read = Propagators.standard.extract(lines).parent
     let given = ParentContext(traceparent: Self.traceparent, tracestate: "a=1", baggage: "b=2")
@@ -31,7 +31,7 @@ import Testing
     #expect(ParentContext() == ParentContext() && ParentContext() != given)
   }
 
-  @Test func `each value can be changed separately, and the passed-on part follows`() {
+  @Test func `each value can be changed separately, and the part that is passed on changes with it`() {
     let before = ParentContext(traceparent: Self.traceparent, tracestate: "a=1", baggage: "b=2")
     var parent = before
     parent.tracestate = "BAD"
@@ -53,7 +53,7 @@ import Testing
       (" a=1\t", " b=2 ", "a=1", "b=2"), ("a=1,B=1", "b=2,=,c=3", nil, "b=2,c=3"), ("", "", nil, nil),
       (",", ",", nil, nil), ("a=1\r\n", "b=2\r\n", nil, nil),
     ] as [(String, String, String?, String?)])
-  func `only the valid part is passed on`(
+  func `only the valid parts of tracestate and baggage are passed on`(
     tracestate: String, baggage: String, sentState: String?, sentBaggage: String?
   ) {
     let parent = ParentContext(traceparent: Self.traceparent, tracestate: tracestate, baggage: baggage)
@@ -63,7 +63,7 @@ import Testing
     #expect(sent["traceparent"]?.hasPrefix("00-0123456789abcdef0011223344556677-efef") == true)
   }
 
-  @Test func `ids of zero are never a trace`() {
+  @Test func `a context with an id of zero has no trace`() {
     var context = TraceContext.start()
     context.trace.spanID = 0
     #expect(HopTrace(context.parent, newTraceID: .new, spanID: newSpanID).traceParent?.traceID == .new)

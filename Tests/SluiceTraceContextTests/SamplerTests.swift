@@ -18,12 +18,15 @@ import Testing
       (.parentBasedAlwaysOff, .accepted, true), (.parentBasedAlwaysOff, .debug, true),
       (.parentBasedAlwaysOff, .deferred, false),
     ] as [(Sampler.Kind, SamplingState?, Bool)])
-  func `sampling is always, never, or as the parent says`(kind: Sampler.Kind, parent: SamplingState?, isSampled: Bool) {
+  func `a sampler without a ratio samples always, never, or as the parent decided`(
+    kind: Sampler.Kind, parent: SamplingState?, isSampled: Bool
+  ) {
     #expect(Self.samples(kind, parent: parent) == isSampled)
   }
 
-  /// The vectors follow the rule of TraceIdRatioBased in the SDKs of OpenTelemetry. `Tests/Cases/trace-id-ratio/vectors.py`
-  /// computed them, says which rule that is, and compares them with the SDK for Python.
+  /// The vectors follow the rule of TraceIdRatioBased in the OpenTelemetry SDKs.
+  /// `Tests/Cases/trace-id-ratio/vectors.py` describes that rule, computed the vectors, and compares them with the SDK
+  /// for Python.
   @Test(arguments: [Sampler.Kind.traceIDRatio, .parentBasedTraceIDRatio])
   func `a ratio samples the trace ids that the SDKs of OpenTelemetry sample`(kind: Sampler.Kind) throws {
     let text = try FileTree.readText(RepositoryRoot.path("Tests/Cases/trace-id-ratio/vectors.txt"))
@@ -44,19 +47,19 @@ import Testing
     (0.0, false), (1e-30, false), (1.0, true), (-1, false), (2, true), (.nan, false), (.infinity, true),
     (-.infinity, false),
   ])
-  func `ratios of 0 and 1, and those outside of this range, are exact`(ratio: Double, isSampled: Bool) {
+  func `a ratio of 0 or below samples no trace, and a ratio of 1 or above all`(ratio: Double, isSampled: Bool) {
     for low: UInt64 in [0, 1, 1 << 63, .max] {
       #expect(Self.samples(.traceIDRatio, ratio: ratio, low: low) == isSampled)
     }
   }
 
-  @Test func `a parent's decision wins over the ratio, unless the sampler ignores it`() {
+  @Test func `a parent's sampling decision wins over the ratio, unless the sampler ignores the parent`() {
     #expect(Self.samples(.parentBasedTraceIDRatio, ratio: 0, parent: .accepted))
     #expect(!Self.samples(.parentBasedTraceIDRatio, ratio: 1, parent: .denied))
     #expect(!Self.samples(.traceIDRatio, ratio: 0, parent: .accepted))
   }
 
-  @Test func `a trace that one ratio samples is sampled by every larger one, on every hop`() {
+  @Test func `a trace that one ratio samples is also sampled by every larger ratio`() {
     var random = SeededRandom(seed: 31)
     var sampled = 0
     for _ in 0..<4000 {
@@ -68,7 +71,7 @@ import Testing
     #expect((850...1150).contains(sampled))
   }
 
-  @Test func `the flag changes only with a new span id, and passing on changes neither`() throws {
+  @Test func `the sampled flag changes only with a new span id, and a trace that is passed on keeps both`() throws {
     let text = "00-0123456789abcdef0011223344556677-8899aabbccddeeff-01"
     let parent = ParentContext(traceparent: text, tracestate: "a=1")
     let trace = HopTrace(parent, newTraceID: .new, spanID: newSpanID, sampler: Sampler(.alwaysOff))

@@ -24,7 +24,7 @@ import Testing
     #expect(TraceContext.start().trace.traceID != TraceContext.start().trace.traceID)
   }
 
-  @Test func `a trace of any family is continued with the span of its sender, and without one a trace begins`()
+  @Test func `a trace in any format continues with its sender's span as parent, and without a trace one begins`()
     throws
   {
     let context = TraceContext.continuing(Self.incoming)
@@ -49,7 +49,7 @@ import Testing
     #expect(denied.trace.sampling == .denied)
   }
 
-  @Test func `a child is another span of the same trace`() {
+  @Test func `a child context has the same trace and a new span`() {
     let context = TraceContext.continuing(Self.incoming)
     let child = context.child()
     #expect(child.trace.spanID != context.trace.spanID)
@@ -59,7 +59,7 @@ import Testing
     #expect(child.baggage == context.baggage)
   }
 
-  @Test func `an injected context is read back, from fields and from any carrier`() {
+  @Test func `an injected context is read back, from headers and from any carrier`() {
     let context = TraceContext.continuing(Self.incoming).child()
     var fields: HeaderFields = ["TRACEPARENT": "old", "x-other": "1"]
     context.inject(into: &fields)

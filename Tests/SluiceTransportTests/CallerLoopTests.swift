@@ -5,7 +5,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// A loop that runs only inside the calls of the threads that enter it.
+/// A loop without its own thread. It runs only while a thread that has entered it calls it.
 @Suite struct CallerLoopTests {
   private let loop = CallerLoop(index: 3)
 
@@ -17,7 +17,7 @@ import Testing
 
   private var soon: Instant { loop.now + Patience.limit }
 
-  @Test func `the thread that has entered is that of the loop, until it leaves`() async throws {
+  @Test func `a thread that has entered the loop is the loop's thread until it leaves`() async throws {
     #expect(loop.isFree && !loop.isCurrent)
     loop.enter()
     #expect(!loop.isFree && loop.isCurrent)
@@ -28,7 +28,7 @@ import Testing
     #expect(loop.index == 3)
   }
 
-  @Test func `a thread that does not wait enters only a free loop`() async throws {
+  @Test func `enterIfFree enters a free loop, and does not wait for another thread`() async throws {
     #expect(loop.enterIfFree() && loop.isCurrent)
     let loop = loop
     #expect(try await blocking { loop.enterIfFree() } == false)
@@ -36,7 +36,7 @@ import Testing
     #expect(loop.isFree)
   }
 
-  @Test func `what is posted while nobody is inside runs when a thread enters`() {
+  @Test func `work that is posted while no thread is inside runs when a thread enters`() {
     let count = Watched(0)
     loop.post { [loop] in
       #expect(loop.isCurrent)
@@ -49,7 +49,7 @@ import Testing
     #expect(count.value == 1)
   }
 
-  @Test func `what the thread inside posts runs before it has left, and not at once`() {
+  @Test func `work that the thread inside posts runs before it leaves, and not at once`() {
     let count = Watched(0)
     loop.enter()
     loop.post { [loop] in
@@ -61,7 +61,7 @@ import Testing
     #expect(count.value == 11)
   }
 
-  @Test func `a post of another thread ends a wait`() async throws {
+  @Test func `a post from another thread ends a wait`() async throws {
     let (loop, isWaiting, isDone) = (loop, Watched(false), Watched(false))
     async let other: Void = blocking {
       isWaiting.waitBlocking { $0 }
@@ -78,12 +78,12 @@ import Testing
     try await other
   }
 
-  @Test func `another thread works on the loop while one waits, and its work ends the wait`() async throws {
+  @Test func `while a thread waits inside, another thread can enter, and its work ends the wait`() async throws {
     let (loop, isWaiting, isDone) = (loop, Watched(false), Watched(false))
     async let other: Void = blocking {
       isWaiting.waitBlocking { $0 }
       loop.enter()
-      // Runs here, or in the thread that waits.
+      // The posted work runs on this thread or on the thread that waits.
       loop.post { isDone.update { $0 = true } }
       loop.leave()
       loop.post {}
@@ -101,7 +101,7 @@ import Testing
     #expect(loop.isFree)
   }
 
-  @Test func `a timer fires inside of a wait`() async throws {
+  @Test func `a timer fires during a wait`() async throws {
     let (loop, target) = (loop, Target())
     let limit = soon
     let isMet = try await blocking {
@@ -114,7 +114,7 @@ import Testing
     #expect(isMet)
   }
 
-  @Test func `a timer that is due fires when a thread enters, and one that is disarmed does not`() {
+  @Test func `a due timer fires when a thread enters, and a disarmed timer does not`() {
     let (first, second) = (Target(), Target())
     let (due, disarmed) = (LoopTimer(), LoopTimer())
     loop.enter()
@@ -137,9 +137,9 @@ import Testing
     #expect(loop.isCurrent)
   }
 
-  @Test func `threads that enter at the same time come one after the other`() async throws {
+  @Test func `threads that enter at the same time are inside one after the other`() async throws {
     let loop = loop
-    // Not protected: the loop does that.
+    // No lock protects the value: only a thread inside of the loop touches it.
     final class Counter: @unchecked Sendable { var value = 0 }
     let counter = Counter()
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -160,12 +160,12 @@ import Testing
     #expect(counter.value == 16_000)
   }
 
-  @Test func `what is posted while the thread inside leaves still runs`() {
+  @Test func `work that is posted while the thread inside leaves still runs`() {
     let (loop, calls) = (loop, Watched<[Instant]>([]))
     loop.onWork = { deadline in
       calls.update { $0.append(deadline) }
       guard calls.value.count == 1 else { return }
-      // The thread has looked into the inbox for the last time, and is still inside.
+      // At this point the thread has checked the inbox for the last time, and is still inside.
       SystemThread { loop.post {} }?.join()
     }
     let (timer, target) = (LoopTimer(), Target())

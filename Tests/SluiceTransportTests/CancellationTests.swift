@@ -6,12 +6,12 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// A transfer can be cancelled at any moment; its end comes once, later, as cancelled.
+/// A transfer can be cancelled at any moment. It then ends once, as cancelled, after the call of `cancel` has returned.
 @Suite(.overEachTransport) struct CancellationTests {
   enum Moment: CaseIterable, Sendable { case atOnce, whileResolving, onIssue, waiting, onHead, held, onPiece, afterEnd }
 
   @Test(arguments: Moment.allCases)
-  func `cancelling ends once`(_ moment: Moment) async throws {
+  func `a cancelled transfer ends once, at whatever moment it is cancelled`(_ moment: Moment) async throws {
     let isResolving = Signal()
     let mayResolve = Signal()
     let resolver = NameResolver { _ in
@@ -74,7 +74,7 @@ import Testing
     mayResolve.set()
     if moment == .afterEnd { wire.loop.post(cancel) }
     #expect(record.code == (moment == .afterEnd ? nil : .cancelled))
-    // The transport still works, and nothing ends twice.
+    // The transport still works, and the transfer has not ended twice.
     let other = try LoopbackServer()
     #expect(try await wire.get(other.baseURL).bodyText == "ok\n")
     #expect(probe.record.value.ends.count == 1)
@@ -83,7 +83,7 @@ import Testing
     #expect(left == 0)
   }
 
-  @Test func `the loop's shutdown cancels what is in flight`() async throws {
+  @Test func `the loop's shutdown cancels transfers in flight`() async throws {
     let server = try LoopbackServer()
     server.hold()
     let wire = try Wire()

@@ -5,11 +5,11 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// Compressed bodies over the wire: the decoded body is complete, or the transfer fails.
+/// Compressed bodies on the wire. The transfer fails unless the whole body is decoded.
 @Suite(.overEachTransport) struct ContentCodingTests {
   private static let text = EncodedBody.text(lines: 3000)
 
-  /// An answer with that body and its length.
+  /// Returns a script that responds with this body and its length.
   private static func answer(_ coding: String, _ body: [UInt8], status: String = "200 OK") -> [ScriptStep] {
     let head = "HTTP/1.1 \(status)\r\nContent-Encoding: \(coding)\r\nContent-Length: \(body.count)\r\n\r\n"
     return [.receiveHead, .send(Array(head.utf8) + body)]
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [EncodedBody.Coding.gzip, .deflate, .bareDeflate, .brotli, .zstd])
-  func `a complete body decodes, and the bytes on the wire are counted`(_ coding: EncodedBody.Coding) async throws {
+  func `a complete body is decoded, and the encoded bytes are counted`(_ coding: EncodedBody.Coding) async throws {
     let body = EncodedBody.bytes(coding, Array(Self.text.utf8))
     let record = try await Self.get(Self.answer(coding.name, body))
     #expect(record.error == nil)
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: [EncodedBody.Coding.gzip, .deflate, .bareDeflate, .brotli, .zstd], [false, true])
-  func `a truncated body is a decoding error, collected or streamed`(
+  func `a truncated body fails with a decoding error, collected or streamed`(
     _ coding: EncodedBody.Coding, _ isStreamed: Bool
   ) async throws {
     let body = EncodedBody.bytes(coding, Array(Self.text.utf8))
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: ["gzip", "deflate", "br", "zstd"])
-  func `a body that is announced as empty can have a coding, another empty body cannot`(_ coding: String) async throws {
+  func `an empty body with a coding is accepted only if its Content-Length is 0`(_ coding: String) async throws {
     let record = try await Self.get(Self.answer(coding, []))
     #expect(record.error == nil)
     #expect(record.ends.first?.body.isEmpty == true)
@@ -69,7 +69,7 @@ import Testing
     #expect(try await Wire().send(Request(method: "HEAD", url: HTTPURL(server.baseURL))).error == nil)
   }
 
-  @Test func `gzip members and zstd frames follow one another`() async throws {
+  @Test func `a body of several gzip members or zstd frames is decoded`() async throws {
     for coding in [EncodedBody.Coding.gzip, .zstd] {
       let member = EncodedBody.bytes(coding, Array(Self.text.utf8))
       #expect(try await Self.get(Self.answer(coding.name, member + member)).bodyText == Self.text + Self.text)
@@ -77,13 +77,13 @@ import Testing
     }
   }
 
-  @Test func `several codings are decoded in reverse order, over several fields`() async throws {
+  @Test func `several codings in several header lines are decoded in reverse order`() async throws {
     let body = EncodedBody.bytes(.zstd, EncodedBody.bytes(.gzip, Array(Self.text.utf8)))
     let record = try await Self.get(Self.answer("gzip\r\nContent-Encoding: zstd", body))
     #expect(record.bodyText == Self.text)
   }
 
-  @Test func `a transfer coding that was not asked for is decoded too`() async throws {
+  @Test func `a transfer coding that the request did not ask for is decoded too`() async throws {
     let body = EncodedBody.bytes(.gzip, EncodedBody.bytes(.brotli, Array(Self.text.utf8)))
     let head =
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\nContent-Encoding: br\r\n\r\n"
@@ -93,7 +93,7 @@ import Testing
     #expect(record.bodyText == Self.text)
   }
 
-  @Test func `an unknown coding fails with the known names, unless the body is empty`() async throws {
+  @Test func `an unknown coding fails with the names of known codings, unless the body is empty`() async throws {
     let record = try await Self.get(Self.answer("compress", [1, 2, 3]))
     #expect(record.code == .decoding)
     let words = "unknown coding \"compress\"; known codings: gzip, deflate, br, zstd"
@@ -101,7 +101,7 @@ import Testing
     #expect(try await Self.get(Self.answer("compress", [])).error == nil)
   }
 
-  @Test func `Accept-Encoding lists every coding, unless the request has the field`() async throws {
+  @Test func `Accept-Encoding lists every coding, unless the request has this header`() async throws {
     let body = EncodedBody.bytes(.brotli, Array(Self.text.utf8))
     let server = try ScriptedServer([Self.answer("br", body) + Self.answer("br", body)])
     let wire = try Wire()
@@ -109,7 +109,7 @@ import Testing
     let second = try await wire.send(
       Request(url: HTTPURL(server.baseURL), headers: ["accept-encoding": "gzip", "X-A": "1"]))
     #expect(first.bodyText == Self.text)
-    // Decoded nevertheless: what the server sends counts, not what the request accepts.
+    // The second body is decoded too: the response's coding counts, not what the request accepts.
     #expect(second.bodyText == Self.text)
     let start = "GET / HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nAccept: */*\r\n"
     #expect(
@@ -128,7 +128,7 @@ import Testing
     #expect(server.receivedText.first?.contains("ncoding") == false)
   }
 
-  @Test(.overCurl, .enabled(if: NginxServer.isAvailable)) func `gzip over HTTP-2 decodes`() async throws {
+  @Test(.overCurl, .enabled(if: NginxServer.isAvailable)) func `a gzip body over HTTP-2 is decoded`() async throws {
     let certificates = try await TestCertificates.shared()
     let nginx = try await NginxServer.start(certificates: certificates)
     var settings = TransportSettings.patient
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: [EncodedBody.Coding.gzip, .brotli, .zstd])
-  func `a small body that becomes large comes in bounded pieces, each of which can pause`(
+  func `a small body that decodes to a large one comes in limited pieces, and each can pause`(
     _ coding: EncodedBody.Coding
   ) async throws {
     let bytes = 8 << 20
@@ -165,7 +165,7 @@ import Testing
     #expect(largest.value <= 65_536)
   }
 
-  @Test func `an observer that pauses in the middle of a piece holds back the rest of it`() async throws {
+  @Test func `if an observer pauses while a piece is being decoded, no further decoded bytes come`() async throws {
     let server = try ScriptedServer(Self.answer("gzip", EncodedBody.bytes(.gzip, Array(repeating: 7, count: 1 << 20))))
     let wire = try Wire()
     let probe = Probe()
@@ -184,7 +184,7 @@ import Testing
     #expect(try await probe.waitForEnd().code == .cancelled)
   }
 
-  @Test func `the limit ends a body as soon as it has grown beyond it`() async throws {
+  @Test func `the limit of a body ends the transfer as soon as the decoded body is larger`() async throws {
     for coding in [EncodedBody.Coding.gzip, .brotli, .zstd] {
       let body = EncodedBody.bytes(coding, Array(repeating: 0, count: 64 << 20))
       let server = try ScriptedServer(Self.answer(coding.name, body))

@@ -4,11 +4,12 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// The fields that a request gets without asking for them.
+/// The headers that the transport adds to each request: Accept, Accept-Encoding and User-Agent.
 @Suite(.overEachTransport) struct DefaultFieldTests {
   private static let codings = "Accept-Encoding: deflate, gzip, br, zstd\r\n"
 
-  /// Sends the requests over one connection; returns what the server got, without the start that they have in common.
+  /// Sends the requests over one connection. Returns the text of each that the server got, without the request line and
+  /// Host.
   private static func send(_ requests: [(HeaderFields, DefaultFields)]) async throws -> [String] {
     let server = try ScriptedServer([requests.flatMap { _ in ScriptStep.respond() }])
     defer { server.stop() }
@@ -25,13 +26,13 @@ import Testing
     return sent.split(separator: start, omittingEmptySubsequences: true).map(String.init)
   }
 
-  @Test func `a request without own fields gets all defaults, and one that omits them gets none`() async throws {
+  @Test func `a request without headers gets all default headers, and one that omits them gets none`() async throws {
     let sent = try await Self.send([([:], []), ([:], [.accept, .acceptEncoding, .userAgent]), ([:], [])])
     let all = "Accept: */*\r\n\(Self.codings)User-Agent: test/1\r\n\r\n"
     #expect(sent == [all, "\r\n", all])
   }
 
-  @Test func `each default can be omitted separately`() async throws {
+  @Test func `each default header can be omitted separately`() async throws {
     let sent = try await Self.send([(["X-A": "1"], .accept), ([:], .acceptEncoding), (["X-A": "1"], .userAgent)])
     #expect(
       sent == [
@@ -40,14 +41,14 @@ import Testing
       ])
   }
 
-  @Test func `a field of the request replaces the default, and is sent even if the default is omitted`() async throws {
+  @Test func `a request's own header replaces the default one, and is sent even if that is omitted`() async throws {
     let own: HeaderFields = ["accept": "a/b", "Accept-Encoding": "gzip", "user-agent": "mine"]
     let lines = "accept: a/b\r\nAccept-Encoding: gzip\r\nuser-agent: mine\r\n\r\n"
     #expect(try await Self.send([(own, []), (own, [.accept, .acceptEncoding, .userAgent])]) == [lines, lines])
     #expect(try await Self.send([(["User-Agent": ""], .acceptEncoding)]) == ["Accept: */*\r\nUser-Agent:\r\n\r\n"])
   }
 
-  @Test func `an issue stage can set what the request omits`() async throws {
+  @Test func `an issue stage can set a default header that the request omits`() async throws {
     let server = try ScriptedServer([ScriptStep.respond()])
     var settings = TransportSettings.patient
     settings.userAgent = "test/1"
@@ -64,7 +65,7 @@ import Testing
     #expect(!sent.contains("test/1") && !sent.contains("Accept:"))
   }
 
-  @Test func `a user agent that is no field value is refused at the start`() throws {
+  @Test func `a user agent that is not a valid header value is refused at the start`() throws {
     var settings = TransportSettings()
     settings.userAgent = "a\r\nX-Injected: 1"
     let error = #expect(throws: TransportError.self) { try Wire(settings) }

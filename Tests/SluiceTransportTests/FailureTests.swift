@@ -6,9 +6,9 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Failures on the way, and their messages.
+/// Transfers that fail, and their error messages.
 @Suite(.overEachTransport) struct FailureTests {
-  @Test func `a refused connection names the address and sent nothing`() async throws {
+  @Test func `the error for a refused connection names the address, and nothing was sent`() async throws {
     let port = try Loopback.freePort()
     let record = try await Wire().get("http://127.0.0.1:\(port)/")
     #expect(record.code == .connect)
@@ -22,7 +22,7 @@ import Testing
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", "HTTP/1.1 200 OK\r\nB ad: x\r\n\r\n",
   ])
-  func `data that is not HTTP is refused with that reason`(_ answer: String) async throws {
+  func `data that is not HTTP fails the transfer with this reason`(_ answer: String) async throws {
     let server = try ScriptedServer(.receiveHead, .send(answer), .receiveToEnd)
     let record = try await Wire().get(server.baseURL)
     #expect(record.code == .invalidResponse, "\(record.error.map(String.init(describing:)) ?? "no error")")
@@ -30,7 +30,7 @@ import Testing
     #expect(record.error?.isBeforeSending == false)
   }
 
-  @Test func `trailers beyond their limit are refused, and the limit is named`() async throws {
+  @Test func `trailers beyond their limit fail the transfer, and the error names the limit`() async throws {
     let trailer = "X-Trailer: \(String(repeating: "v", count: 2000))\r\n"
     let answer =
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n"
@@ -42,20 +42,20 @@ import Testing
   }
 
   @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Len", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"])
-  func `a connection that ends too early is lost`(_ answer: String) async throws {
+  func `a connection that ends before the response is complete fails as lost`(_ answer: String) async throws {
     let server = try ScriptedServer(.receiveHead, .send(answer))
     let record = try await Wire().get(server.baseURL)
     #expect(record.code == .connectionLost, "\(record.error.map(String.init(describing:)) ?? "no error")")
     #expect(record.error?.isBeforeSending == false)
   }
 
-  @Test func `a reset in the body is a lost connection`() async throws {
+  @Test func `a connection that is reset in the body fails as lost`() async throws {
     let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), .reset)
     #expect(try await Wire().get(server.baseURL).code == .connectionLost)
   }
 
   @Test func `a POST on a connection that died is never sent twice`() async throws {
-    // The second request is read and answered by closing: libcurl would repeat it on a new connection.
+    // The server reads the second request and closes the connection. Libcurl by itself would resend the request.
     let server = try ScriptedServer([
       ScriptStep.respond(body: "1") + [.receiveRequest], ScriptStep.respond(body: "2"),
     ])
@@ -70,7 +70,7 @@ import Testing
     #expect(server.receivedText.joined().components(of: "POST ") == 1)
   }
 
-  @Test(.enabled(if: NginxServer.isAvailable)) func `an untrusted certificate says what to do`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `the error for an untrusted certificate has advice`() async throws {
     let certificates = try await TestCertificates.shared()
     let nginx = try await NginxServer.start(certificates: certificates)
     let record = try await Wire().get(nginx.secureBaseURL)
@@ -86,8 +86,8 @@ import Testing
     #expect(error?.message.contains("transport.tls.ca: cannot read /nonexistent/ca.pem") == true)
   }
 
-  @Test func `a connection that is not accepted times out`() async throws {
-    // A listener whose queue is full answers nothing.
+  @Test func `a connection that the server does not accept times out`() async throws {
+    // A listener whose queue is full does not answer.
     let listener = try FullListener()
     var settings = TransportSettings.patient
     settings.connectTimeout = .milliseconds(200)
@@ -96,7 +96,7 @@ import Testing
     #expect(record.error?.isBeforeSending == true)
   }
 
-  @Test(.overCurl) func `a proxy that refuses is named with its status`() async throws {
+  @Test(.overCurl) func `the error for a proxy that refuses names the proxy and its status`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"))
     var settings = TransportSettings.patient
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test(.overCurl) func `a proxy whose name has no address is named`() async throws {
+  @Test(.overCurl) func `the error for a proxy whose name cannot be resolved names the proxy`() async throws {
     var settings = TransportSettings.patient
     settings.proxy = "http://proxy.invalid:3128"
     let record = try await Wire(settings).get("http://127.0.0.1:2/")
@@ -129,7 +129,7 @@ import Testing
     #expect(record.error?.message.contains("cannot resolve the proxy \"proxy.invalid\": ") == true)
   }
 
-  @Test(.overCurl) func `clear text goes through a proxy with the whole URL, unresolved here`() async throws {
+  @Test(.overCurl) func `an http request to a proxy has the whole URL, and no host is looked up here`() async throws {
     let server = try ScriptedServer(ScriptStep.respond(body: "via"))
     var settings = TransportSettings.patient
     settings.proxy = server.baseURL

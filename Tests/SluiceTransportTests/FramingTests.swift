@@ -5,9 +5,10 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// Where a response ends on a connection that is kept, and what happens to the request behind it.
+/// Where a response ends on a kept connection, and what the next request on it gets.
 @Suite(.overEachTransport) struct FramingTests {
-  /// The first connection gives `answer` as its second response; the next connection answers as it should.
+  /// Sends three requests to a server whose first connection sends `answer` as its second response. A second connection
+  /// sends correct responses.
   private func records(
     _ answer: String, method: String = "GET"
   ) async throws -> (bad: Probe.Record, next: Probe.Record, connections: Int) {
@@ -43,7 +44,7 @@ import Testing
     "Content-Encoding:\r\n\tgzip\r\nContent-Length: 2\r\n\r\nhi",
     "Connection:\r\n close\r\nContent-Length: 2\r\n\r\nhi",
   ])
-  func `a head that can be read in two ways is refused, and its connection closed`(_ fields: String) async throws {
+  func `an ambiguous head fails the transfer, and its connection is closed`(_ fields: String) async throws {
     let (bad, next, connections) = try await records("HTTP/1.1 200 OK\r\n" + fields)
     #expect(bad.code == .invalidResponse, "\(String(describing: bad.error))")
     #expect(bad.error?.isBeforeSending == false && bad.head == nil)
@@ -54,7 +55,9 @@ import Testing
     ("Content-Length: 5, 5\r\n\r\nhello", "hello"), ("Content-Length: 5\r\ncontent-length: 5\r\n\r\nhello", "hello"),
     ("Transfer-Encoding: Chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", "hi"),
   ])
-  func `a repeated length is one length`(_ fields: String, _ body: String) async throws {
+  func `a Content-Length that is repeated with the same value is accepted`(
+    _ fields: String, _ body: String
+  ) async throws {
     let (first, next, connections) = try await records("HTTP/1.1 200 OK\r\n" + fields)
     #expect(first.error == nil && first.bodyText == body, "\(String(describing: first.error))")
     #expect(next.bodyText == "same" && connections == 1)
@@ -66,7 +69,7 @@ import Testing
     ("GET", "204 No Content", "Transfer-Encoding: chunked"), ("GET", "304 Not Modified", "Content-Length: 5"),
     ("GET", "304 Not Modified", "Transfer-Encoding: chunked"),
   ])
-  func `a response without a body ends with its head, whatever the fields say`(
+  func `a response that cannot have a body ends with its head, whatever its headers say`(
     _ method: String, _ status: String, _ fields: String
   ) async throws {
     let (first, next, connections) = try await records("HTTP/1.1 \(status)\r\n\(fields)\r\n\r\n", method: method)
@@ -80,7 +83,9 @@ import Testing
     "103 Early Hints\r\nContent-Length: 2x\r\nTransfer-Encoding: chunked, chunked",
     "103 Early Hints\r\nContent-Encoding: gzip", "199 Odd\r\nContent-Length: 5",
   ])
-  func `an informational response has no body, and says nothing of the final one`(_ head: String) async throws {
+  func `an informational response has no body, and does not affect how the final response is read`(
+    _ head: String
+  ) async throws {
     let (first, next, connections) = try await records(
       "HTTP/1.1 \(head)\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
     #expect(first.error == nil && first.bodyText == "hi", "\(String(describing: first.error))")
@@ -89,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: ["", "Connection: keep-alive\r\n"])
-  func `chunks in HTTP 1.0 are read, and the connection is not used again`(_ keep: String) async throws {
+  func `a chunked response in HTTP 1.0 is read, and its connection is not reused`(_ keep: String) async throws {
     let (first, next, connections) = try await records(
       "HTTP/1.0 200 OK\r\n\(keep)Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n")
     #expect(first.error == nil && first.bodyText == "hi", "\(String(describing: first.error))")
@@ -103,10 +108,10 @@ import Testing
   }
 
   @Test(arguments: [("X-Long: ", "v", 270_000, nil), ("X-Many: v", "\r\nX-Many: v", 10_000, "4096 fields")])
-  func `a head beyond the limits says which limit`(
+  func `the error for a head beyond a limit names the limit`(
     _ start: String, _ part: String, _ count: Int, _ words: String?
   ) async throws {
-    // Libcurl has a limit of its own for a line.
+    // Libcurl has its own limit for one line.
     let words = words ?? (TransportKind.current == .curl ? "102400" : "262144")
     let fields = start + String(repeating: part, count: count) + "\r\n"
     let (bad, next, connections) = try await records("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nhi")
@@ -140,7 +145,9 @@ import Testing
     #expect(server.receivedText.joined().components(of: "POST ") == 1)
   }
 
-  @Test func `bytes that arrive on an idle connection do not reach a GET either`() async throws {
+  @Test func `a response that arrives on an idle connection that then closes is not taken for a GET either`()
+    async throws
+  {
     let hasSent = Signal()
     let isFirstDone = Signal()
     let server = try ScriptedServer([
@@ -158,7 +165,7 @@ import Testing
     #expect(server.connectionCount == 2)
   }
 
-  @Test func `connections that die while they are kept are replaced for as long as it takes`() async throws {
+  @Test func `kept connections that die are replaced, however many die one after the other`() async throws {
     let server = try ScriptedServer([ScriptStep.respond(body: "1")])
     let wire = try Wire()
     for _ in 0..<30 {
@@ -168,8 +175,8 @@ import Testing
     }
   }
 
-  @Test func `a handle that met dead connections is not used again`() async throws {
-    // Each connection answers once, takes the next request, and closes: libcurl counts these in its handle.
+  @Test func `a libcurl handle that met a dead connection is not used again`() async throws {
+    // Each connection responds once, reads the next request, and closes. Libcurl counts such connections in its handle.
     let server = try ScriptedServer([ScriptStep.respond(body: "1") + [.receiveRequest]])
     let wire = try Wire()
     var fresh = TransferOptions()
@@ -181,7 +188,7 @@ import Testing
     }
   }
 
-  @Test func `a fresh connection is made where it is wanted`() async throws {
+  @Test func `a transfer that wants a fresh connection gets one`() async throws {
     let server = try ScriptedServer([ScriptStep.respond(body: "1") + ScriptStep.respond(body: "2")])
     let wire = try Wire()
     var fresh = TransferOptions()

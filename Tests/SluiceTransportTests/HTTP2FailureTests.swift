@@ -6,7 +6,7 @@ import Testing
 
 /// Servers that break the rules of HTTP/2 (RFC 9113), or end a stream with an error.
 @Suite(.overEachTransport) struct HTTP2FailureTests {
-  /// The end of a GET that the server answers with these bytes.
+  /// Sends a request that the server answers with these bytes, and returns its end.
   private func end(_ bytes: [UInt8], method: String = "GET", body: Body = .empty) async throws -> (
     Probe.Record, place: String
   ) {
@@ -50,7 +50,7 @@ import Testing
   ]
 
   @Test(arguments: beforeTheHead)
-  func `what is not HTTP 2 is an invalid response, and not a broken connection`(_ broken: Break) async throws {
+  func `bytes that are not HTTP 2 are an invalid response, not a lost connection`(_ broken: Break) async throws {
     let (record, place) = try await end(broken.bytes)
     #expect(record.code == .invalidResponse, "\(String(describing: record.error))")
     #expect(
@@ -75,7 +75,7 @@ import Testing
       HTTP2Frame.headers([0x88] + HTTP2Frame.field("content-length", "9")) + HTTP2Frame.data("hello", endsStream: true)),
     Break("reset with PROTOCOL_ERROR", HTTP2Frame.reset(1)), Break("reset with COMPRESSION_ERROR", HTTP2Frame.reset(9)),
   ])
-  func `a stream that breaks a rule is an invalid response`(_ broken: Break) async throws {
+  func `a stream that violates a rule of HTTP 2 is an invalid response`(_ broken: Break) async throws {
     let (record, place) = try await end(HTTP2Frame.settings + broken.bytes)
     #expect(record.code == .invalidResponse, "\(String(describing: record.error))")
     #expect(record.error?.message.hasPrefix(place + "a rule of HTTP/2 was broken: HTTP/2 stream 1 ") == true)
@@ -98,7 +98,7 @@ import Testing
         == place + "the server reset the stream before the response: HTTP/2 stream 1 was not closed cleanly: " + words)
   }
 
-  @Test func `if the server wants HTTP 1_1, the error says so, and the request is not sent again`() async throws {
+  @Test func `if the server requires HTTP 1_1, the error says so, and the request is not resent`() async throws {
     let (record, place) = try await end(HTTP2Frame.settings + HTTP2Frame.reset(13))
     #expect(record.code == .invalidResponse, "\(String(describing: record.error))")
     #expect(
@@ -107,7 +107,7 @@ import Testing
     #expect(record.issued.count == 1)
   }
 
-  @Test func `a stream beyond the last one that the server takes was not processed`() async throws {
+  @Test func `a request beyond the last stream that the server accepts fails as not processed`() async throws {
     let (record, _) = try await end(HTTP2Frame.settings + HTTP2Frame.goAway(lastStream: 0, 1))
     #expect(record.code == .notProcessed, "\(String(describing: record.error))")
     #expect(record.error?.isBeforeSending == true)
@@ -128,28 +128,30 @@ import Testing
         "GET", "hi"
       ),
     ] as [(String, [UInt8], String, String)])
-  func `a response that ends is whole`(_ name: String, _ bytes: [UInt8], _ method: String, _ body: String) async throws
-  {
+  func `a response is complete if its stream ends`(
+    _ name: String, _ bytes: [UInt8], _ method: String, _ body: String
+  ) async throws {
     let (record, _) = try await end(HTTP2Frame.settings + bytes, method: method)
     #expect(record.error == nil && record.bodyText == body, "\(name): \(String(describing: record.error))")
   }
 
-  /// A stream ends with a flag (RFC 9113 §8.1), for which the other transport waits: trailers might come before it.
-  @Test(.overCurl) func `libcurl takes a response as whole when all of its length has come`() async throws {
+  /// Sluice's own transport waits for the flag that ends the stream (RFC 9113 §8.1), because trailers might come
+  /// before.
+  @Test(.overCurl) func `libcurl takes a response as complete when its Content-Length has arrived`() async throws {
     let head = HTTP2Frame.headers([0x88] + HTTP2Frame.field("content-length", "2"))
     let (record, _) = try await end(HTTP2Frame.settings + head + HTTP2Frame.data("hi"))
     #expect(record.error == nil && record.bodyText == "hi", "\(String(describing: record.error))")
   }
 
-  @Test func `a response whose stream is reset without an error before its end is cut short`() async throws {
+  @Test func `a response whose stream is reset with NO_ERROR before its end is incomplete`() async throws {
     let (record, _) = try await end(
       HTTP2Frame.settings + HTTP2Frame.head + HTTP2Frame.data("x") + HTTP2Frame.reset(0))
-    // Libcurl 7.88 might lose the head then, so that either code fits.
+    // Libcurl 7.88 might lose the head in this case, so either code is right.
     #expect([.connectionLost, .invalidResponse].contains(record.code), "\(record.bodyText)")
   }
 
-  /// More than the server takes without a WINDOW_UPDATE, so that the response comes first.
-  @Test func `a response that comes before the whole request was sent counts, though the stream is reset then`()
+  /// The body is larger than the window, and the server sends no WINDOW_UPDATE, so the response comes first.
+  @Test func `a response that comes before the whole request was sent is used, even if the stream is then reset`()
     async throws
   {
     let head = HTTP2Frame.headers([0x88] + HTTP2Frame.field("content-length", "2"))
@@ -160,7 +162,7 @@ import Testing
     #expect(record.error == nil && record.bodyText == "hi", "\(String(describing: record.error))")
   }
 
-  @Test func `over HTTP 1_1 with TLS a connection that ends without a byte is still lost`() async throws {
+  @Test func `over HTTP 1_1 with TLS, a connection that ends without a response byte fails as lost`() async throws {
     let certificates = try await TestCertificates.shared()
     let server = try await TLSServer.start(certificates.server)
     var settings = TransportSettings.patient

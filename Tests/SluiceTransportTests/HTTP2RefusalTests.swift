@@ -6,7 +6,7 @@ import Testing
 
 @testable import SluiceWire
 
-/// Servers that refuse streams of HTTP/2 without processing them.
+/// Servers that refuse HTTP/2 streams without processing them.
 @Suite(.overWire) struct HTTP2RefusalTests {
   private static let request: [ScriptStep] = [.receive(24), .receiveFrame(type: 1)]
 
@@ -21,7 +21,7 @@ import Testing
     HTTP2Frame.headers([0x88], stream: stream) + HTTP2Frame.data(text, stream: stream, endsStream: true)
   }
 
-  @Test func `of the requests that wait, those that were refused go first`() async throws {
+  @Test func `waiting requests that were refused before go first`() async throws {
     let oneStream = HTTP2Frame.frame(type: 4, [0, 3, 0, 0, 0, 1])
     let (isLimited, goesOn) = (Signal(), Signal())
     let next: [ScriptStep] = (1...6).flatMap { number in
@@ -52,7 +52,7 @@ import Testing
     #expect(order == ["5", "4", "1", "6", "2", "3"])
   }
 
-  @Test func `a new connection carries as many requests as the server took on the last one`() async throws {
+  @Test func `a new connection carries as many requests as the server accepted on the last one`() async throws {
     let isRead = Signal()
     let server = try ScriptedServer([
       Self.request + [
@@ -60,7 +60,7 @@ import Testing
         .send(HTTP2Frame.settings + HTTP2Frame.goAway(lastStream: 3, 0) + answer(1, "a") + answer(3, "b")),
         .receiveToEnd,
       ],
-      // The third request must not be here before the first two are answered.
+      // The third request must not arrive before the first two have responses.
       Self.request + [
         .receiveFrame(type: 1), .send(HTTP2Frame.settings), .receiveFrame(type: 4), .signal(isRead),
         .send(answer(1, "c") + answer(3, "d")), .receiveFrame(type: 1), .send(answer(5, "e")), .receiveToEnd,
@@ -80,7 +80,7 @@ import Testing
     #expect(server.connectionCount == 2)
   }
 
-  @Test func `a connection carries more when all requests of its allowance have ended`() {
+  @Test func `a connection carries more requests when all that it was allowed have ended`() {
     var next = 10
     var refusals = HTTP2Refusals(allowance: 10)
     #expect(refusals.room(requests: 4, open: 4) == 6)
@@ -90,7 +90,7 @@ import Testing
     #expect(hasGrown && refusals.room(requests: 10, open: 0) == 10 && next == 20)
   }
 
-  @Test func `a server that takes no request at all gets one at a time`() {
+  @Test func `a server that accepts no request at all gets one at a time`() {
     var next = Int.max
     var refusals = HTTP2Refusals(allowance: .max)
     for _ in 0..<100 { refusals.noteRefusal() }
@@ -98,7 +98,7 @@ import Testing
     #expect(next == 1)
   }
 
-  @Test func `a server that refuses single streams gets as many at a time as it took, and more with each response`() {
+  @Test func `a server that refuses single streams gets as many at a time as it accepted, then more`() {
     var next = Int.max
     var refusals = HTTP2Refusals(allowance: .max)
     for _ in 0..<60 { refusals.noteRefusal() }

@@ -17,9 +17,9 @@ import Testing
     return try Wire(settings)
   }
 
-  /// Scale: three bodies go past the paused stream; with `SLUICE_SOAK=1`, as many as come in a minute.
+  /// Three bodies arrive while the stream is paused. With `SLUICE_SOAK=1`, bodies arrive for a minute.
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `a paused stream does not stop the others on its connection`() async throws {
+  func `a paused stream does not stop other streams on its connection`() async throws {
     let certificates = try await TestCertificates.shared()
     var configuration = NginxConfiguration.serving(bigFileBytes: 6_000_000)
     configuration.extraDirectives = "send_timeout 300s; location = /connection { return 200 $connection; }"
@@ -47,7 +47,7 @@ import Testing
     }
     #expect(try await wire.get(nginx.secureBaseURL + "/connection").bodyText == first.bodyText)
     #expect(paused.record.value.ends.isEmpty)
-    // The bytes that have arrived meanwhile are bounded by the window of the stream.
+    // The window of the paused stream limits the bytes that have arrived on it meanwhile.
     #expect(paused.record.value.streamedBytes < 100_000)
 
     await wire.onLoop {
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `a hundred streams that pause at random are whole`() async throws {
+  func `a hundred streams that pause at random all arrive completely`() async throws {
     let certificates = try await TestCertificates.shared()
     let nginx = try await NginxServer.start(.serving(bigFileBytes: 400_000), certificates: certificates)
     let wire = try secureWire(certificates)
@@ -98,7 +98,7 @@ import Testing
     #expect(connections.count == 1)
   }
 
-  /// RFC 9113 §9.1.1 would allow one connection for two hosts whose address and certificate are the same.
+  /// RFC 9113 §9.1.1 would allow two hosts with the same address and certificate to share a connection.
   @Test(.enabled(if: NginxServer.isAvailable))
   func `two origins never share a connection`() async throws {
     let certificates = try await TestCertificates.shared()
@@ -127,7 +127,8 @@ import Testing
     return settings
   }
 
-  /// The end of a GET that the server answers with these bytes, after which it waits for the client to close.
+  /// Sends a GET that the server answers with these bytes, and returns its end. The server then waits until the client
+  /// closes.
   private func end(
     _ bytes: [UInt8], _ probe: Probe = Probe(),
     _ request: (String) throws -> Request = { Request(url: try HTTPURL($0)) }
@@ -143,7 +144,7 @@ import Testing
     #expect(record.timings.bytesSent > 9 && record.timings.bytesReceived == 2)
   }
 
-  @Test func `head, informational responses and trailers are reported in order`() async throws {
+  @Test func `informational responses, head and trailers are reported in order`() async throws {
     let early = HTTP2Frame.headers(HTTP2Frame.field(":status", "103") + HTTP2Frame.field("link", "</a>"))
     let head = HTTP2Frame.headers([0x88] + HTTP2Frame.field("x-a", "1") + HTTP2Frame.field("x-a", "2"))
     let trailers = HTTP2Frame.headers(HTTP2Frame.field("x-sum", "3"), endsStream: true)
@@ -153,7 +154,7 @@ import Testing
     #expect(record.ends.first?.trailers?["x-sum"] == "3")
   }
 
-  /// The streams 1, 3, 5, … in the order of the requests.
+  /// Returns the frames of a response. The requests have the streams 1, 3, 5 … in their order.
   private func answer(_ stream: UInt32, _ text: String) -> [UInt8] {
     HTTP2Frame.headers([0x88], stream: stream) + HTTP2Frame.data(text, stream: stream, endsStream: true)
   }
@@ -163,7 +164,7 @@ import Testing
     let (isLimited, goesOn) = (Signal(), Signal())
     let server = try ScriptedServer([
       Self.request + [
-        // The second frame of settings is the acknowledgement.
+        // The client's second SETTINGS frame is its acknowledgement.
         .send(one), .receiveFrame(type: 4), .signal(isLimited), .wait(goesOn), .send(answer(1, "first")),
         .receiveFrame(type: 1), .send(answer(3, "second")), .receiveToEnd,
       ]
@@ -182,7 +183,7 @@ import Testing
     #expect(server.connectionCount == 1)
   }
 
-  @Test func `GOAWAY refuses later streams, and earlier ones end`() async throws {
+  @Test func `GOAWAY refuses later streams, and earlier streams continue to their ends`() async throws {
     let goesOn = Signal()
     let server = try ScriptedServer([
       Self.request + [
@@ -202,7 +203,7 @@ import Testing
     #expect(server.connectionCount == 2)
   }
 
-  @Test func `a connection that breaks ends all its requests, except those with a whole response`() async throws {
+  @Test func `a connection that breaks ends all its requests, except requests with a complete response`() async throws {
     let isHeld = Signal()
     let server = try ScriptedServer([
       Self.request + [
@@ -263,7 +264,7 @@ import Testing
     #expect(frames.contains { $0.type == 3 && $0.stream == 1 && $0.payload == [0, 0, 0, 8] })
   }
 
-  @Test func `a request body goes out as data, and its trailers as a last block of fields`() async throws {
+  @Test func `a request body is sent as DATA frames, and its trailers as a last HEADERS frame`() async throws {
     let server = try ScriptedServer([
       Self.request + [
         .send(HTTP2Frame.settings), .receiveFrame(type: 1), .send(answer(1, "got it")), .receiveToEnd,
@@ -282,7 +283,7 @@ import Testing
     #expect(frames.last { $0.type == 1 }?.flags == 5)
   }
 
-  @Test func `a client forbids pushes, and sends no priorities`() async throws {
+  @Test func `the client forbids pushes and sends no priorities`() async throws {
     let server = try ScriptedServer([
       Self.request + [.send(HTTP2Frame.settings), .send(answer(1, "first")), .receiveToEnd]
     ])
@@ -297,7 +298,7 @@ import Testing
     #expect(!frames.contains { $0.type == 2 || $0.type == 1 && $0.flags & 0x20 != 0 })
   }
 
-  @Test func `both directions go on at once`() async throws {
+  @Test func `request body and response body are sent at the same time`() async throws {
     let server = try ScriptedServer([
       Self.request + [
         .send(HTTP2Frame.settings + HTTP2Frame.head + HTTP2Frame.data("ping")), .receiveFrame(type: 0),
@@ -309,7 +310,7 @@ import Testing
     let slot = TransferSlot()
     let answers = Watched<[[UInt8]]>([])
     probe.disposition = .stream
-    // The request continues with the bytes of the response.
+    // The request body continues with the bytes of the response.
     probe.onPiece = { piece in
       answers.update { $0.append(piece) }
       slot.transfer?.resumeSending()
@@ -322,13 +323,13 @@ import Testing
     #expect(record.error == nil && record.streamedBytes == 8)
     let frames = try await frames(server, wire)
     #expect(frames.filter { $0.type == 0 && $0.stream == 1 }.flatMap(\.payload) == Array("ping".utf8))
-    // The rest of the request is not sent.
+    // The client resets the stream instead of sending the rest of the request.
     #expect(frames.contains { $0.type == 3 && $0.stream == 1 })
   }
 
   // MARK: Silent connections
 
-  @Test func `a connection that was silent is tried with a PING, and used again`() async throws {
+  @Test func `a silent connection is tested with a PING, and used again if the server answers`() async throws {
     let server = try ScriptedServer([
       Self.request + [
         .send(HTTP2Frame.settings + answer(1, "first")), .receiveFrame(type: 6),
@@ -378,7 +379,7 @@ import Testing
       case .emptyData: HTTP2Frame.data("")
       case .priority: HTTP2Frame.frame(type: 2, stream: 1, [0, 0, 0, 3, 0])
       case .unknown: HTTP2Frame.frame(type: 0x77, [1, 2, 3])
-      // Beyond 2^31-1 in sum.
+      // The sum of these window updates exceeds 2^31-1.
       case .windowUpdate: HTTP2Frame.frame(type: 8, [0x7F, 0, 0, 0])
       case .reset: HTTP2Frame.frame(type: 3, stream: 3, [0, 0, 0, 8])
       }
@@ -392,14 +393,14 @@ import Testing
     #expect(record.error?.message.contains("a rule of HTTP/2 was broken") == true)
   }
 
-  @Test func `a response with many small pieces is no flood`() async throws {
+  @Test func `a response with many small pieces is not a flood`() async throws {
     let record = try await end(
       HTTP2Frame.head + repeated(HTTP2Frame.data("x") + HTTP2Frame.data(""), 30_000)
         + HTTP2Frame.data("", endsStream: true))
     #expect(record.error == nil && record.bodyText.utf8.count == 30_000)
   }
 
-  @Test func `a head of many frames is taken up to the limits of heads`() async throws {
+  @Test func `a head of many frames is accepted up to the limits for heads`() async throws {
     let block = [0x88] + repeated(HTTP2Frame.field("a", String(repeating: "b", count: 120)), 1900)
     var frames: [UInt8] = []
     for start in stride(from: 0, to: block.count, by: 1000) {
@@ -412,7 +413,7 @@ import Testing
     #expect(record.error == nil, "\(String(describing: record.error))")
   }
 
-  @Test func `why a server ends the connection is in the error`() async throws {
+  @Test func `the error has the reason for which a server ended the connection`() async throws {
     let text = Array("too many\u{1B} requests".utf8)
     let calm = HTTP2Frame.frame(type: 7, [0, 0, 0, 1, 0, 0, 0, 11] + text)
     let server = try ScriptedServer([Self.request + [.send(HTTP2Frame.settings + calm)]])
@@ -427,7 +428,7 @@ import Testing
     #expect(old.error?.message.contains("HTTP_1_1_REQUIRED") == true, "\(String(describing: old.error))")
   }
 
-  @Test func `limits for heads hold, each with its name`() async throws {
+  @Test func `each limit for heads is enforced, and the error names it`() async throws {
     let many = HTTP2Frame.headers([0x88]) + repeated(HTTP2Frame.headers(HTTP2Frame.field(":status", "103")), 1)
     #expect(try await end(many).code == .invalidResponse)
 
@@ -442,7 +443,7 @@ import Testing
     #expect(tooMany.code == .invalidResponse)
     #expect(tooMany.error?.message.contains("head with more than 1000 fields") == true)
 
-    // One field in the table of the compression, and 8,000 references of one byte to it.
+    // The compressed head has one field in the compression table, and 8,000 references to it of one byte each.
     let entry: [UInt8] = [0x40, 1, 0x61] + [0x7F, 0x80 + 0x11, 7] + [UInt8](repeating: 0x62, count: 1040)
     let bomb = HTTP2Frame.headers([0x88] + entry + repeated([0xBE], 8000))
     let bombed = try await end(bomb)
@@ -450,7 +451,7 @@ import Testing
     #expect(bombed.error?.message.contains("head of more than 262144 bytes") == true)
   }
 
-  @Test func `a server that ignores the window of a paused stream is stopped`() async throws {
+  @Test func `a server that ignores the window of a paused stream fails the transfer`() async throws {
     let piece = HTTP2Frame.frame(type: 0, stream: 1, [UInt8](repeating: 0x78, count: 16_384))
     let probe = Probe()
     probe.disposition = .stream
@@ -460,7 +461,7 @@ import Testing
     #expect(record.error?.message.contains("FLOW_CONTROL_ERROR") == true)
   }
 
-  @Test func `fields that HTTP/2 forbids end the stream, and not the connection`() async throws {
+  @Test func `headers that HTTP/2 forbids end the stream, but not the connection`() async throws {
     let bad = HTTP2Frame.headers([0x88] + HTTP2Frame.field("x-a", "b\u{0}c"), endsStream: true)
     let server = try ScriptedServer([
       Self.request + [
@@ -475,7 +476,7 @@ import Testing
     #expect(server.connectionCount == 1)
   }
 
-  @Test func `frames for a response that has ended are a flood too`() async throws {
+  @Test func `many frames for a response that has ended count as a flood too`() async throws {
     let frames = HTTP2Frame.settings + answer(1, "first") + repeated(HTTP2Frame.headers([0x88]), 30_000)
     let server = try ScriptedServer([
       Self.request + [.send(frames), .receiveToEnd], Self.request + [.send(HTTP2Frame.settings + answer(1, "second"))],
@@ -488,7 +489,7 @@ import Testing
   }
 
   @Test(arguments: ["000", "099"])
-  func `a status below 100 is no response`(_ status: String) async throws {
+  func `a response with a status below 100 is invalid`(_ status: String) async throws {
     let fields = HTTP2Frame.field(":status", status)
     for bytes in [HTTP2Frame.headers(fields, endsStream: true), HTTP2Frame.headers(fields) + HTTP2Frame.data("x")] {
       let record = try await end(bytes)
@@ -497,19 +498,19 @@ import Testing
     }
   }
 
-  @Test func `window updates during an upload are no flood`() {
+  @Test func `window updates during an upload are not a flood`() {
     var flood = HTTP2FloodGuard(at: Instant(nanoseconds: 0))
     for _ in 0..<1_000_000 {
       flood.noteBytes(26, at: Instant(nanoseconds: 0))
       flood.noteFrame(13, isUseful: false)
       flood.noteFrame(13, isUseful: false)
-      // A frame of the request.
+      // The client sends a frame of the request.
       flood.noteUseful()
     }
     #expect(!flood.isExceeded)
   }
 
-  @Test func `a PING each second, and unknown frames now and then, are no flood`() {
+  @Test func `one frame without use each second is not a flood`() {
     var flood = HTTP2FloodGuard(at: Instant(nanoseconds: 0))
     for second in 0..<1_000_000 {
       flood.noteBytes(17 + 1000, at: Instant(nanoseconds: UInt64(second) * 1_000_000_000))
@@ -518,7 +519,7 @@ import Testing
     #expect(!flood.isExceeded)
   }
 
-  @Test func `while a connection is silent, requests go over another one`() async throws {
+  @Test func `while a connection is silent, new requests use another connection`() async throws {
     let goesOn = Signal()
     let server = try ScriptedServer([
       Self.request + [
@@ -544,7 +545,7 @@ import Testing
     #expect(server.connectionCount == 2)
   }
 
-  @Test func `a head that HTTP/2 cannot carry is the request's own fault`() async throws {
+  @Test func `a request head that is too large for HTTP/2 fails as request_too_large`() async throws {
     let server = try ScriptedServer([[.receive(24), .send(HTTP2Frame.settings), .receiveToEnd]])
     var request = Request(url: try HTTPURL(server.baseURL))
     request.headers["X-Large"] = String(repeating: "x", count: 1_100_000)
@@ -553,7 +554,7 @@ import Testing
     #expect(record.error?.isBeforeSending == true)
   }
 
-  @Test(.enabled(if: NginxServer.isAvailable)) func `a head of many fields goes out whole`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `a head of many headers is sent whole`() async throws {
     let certificates = try await TestCertificates.shared()
     var configuration = NginxConfiguration()
     configuration.extraDirectives = """

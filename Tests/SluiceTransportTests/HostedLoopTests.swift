@@ -12,10 +12,10 @@ import Testing
 
   init() throws { hosted = try HostedLoop() }
 
-  /// Whether a thread that waits for the descriptor would be woken.
+  /// Whether the loop's descriptor is readable, so that a thread that waits for it would wake up.
   private var isReadable: Bool { hosted.isReadable }
 
-  @Test func `posts of other threads wake the descriptor, and run once each, in order, on the thread in C`()
+  @Test func `posts from other threads make the descriptor readable, and run once each, in order, on the thread in C`()
     async throws
   {
     let thread = try hosted.drive()
@@ -59,7 +59,7 @@ import Testing
     #expect(count.value == 3)
   }
 
-  @Test func `work that keeps making new work does not make a turn endless`() throws {
+  @Test func `a turn ends even if its work keeps posting new work`() throws {
     let again = Again(on: hosted.loop)
     again.run()
     #expect(try hosted.turn())
@@ -69,7 +69,9 @@ import Testing
     #expect(try hosted.close())
   }
 
-  @Test func `timers fire by the descriptor alone, in order, moved ones at their new time`() async throws {
+  @Test func `timers fire on a thread that only waits for the descriptor, and moved timers at their new time`()
+    async throws
+  {
     let thread = try hosted.drive()
     let timers = OrderedTimers()
     hosted.loop.post { [loop = hosted.loop] in timers.schedule(on: loop) }
@@ -107,7 +109,7 @@ import Testing
     thread.join()
   }
 
-  @Test func `the end cancels transfers, runs what was posted, and then runs nothing`() async throws {
+  @Test func `close cancels transfers, runs work that was posted before, and drops later work`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -129,10 +131,10 @@ import Testing
     #expect(ran.value == 1)
   }
 
-  @Test func `the end of a loop that no thread runs happens in close, within its limit`() throws {
+  @Test func `close ends a loop that no thread runs, within its time limit`() throws {
     let ran = Watched(0)
     hosted.loop.post { ran.update { $0 += 1 } }
-    // Never done by itself.
+    // This work posts itself again without an end.
     let again = Again(on: hosted.loop)
     again.run()
     #expect(try hosted.close(within: .milliseconds(20)))
@@ -141,7 +143,7 @@ import Testing
     #expect(try !hosted.turn())
   }
 
-  @Test func `close gives up on a thread that does not call turn; its next turn ends the loop`() throws {
+  @Test func `close returns false if the loop's thread does not call turn, and the next turn ends the loop`() throws {
     let hosted = hosted
     #expect(try hosted.turn())
     let ran = Watched(false)
@@ -156,7 +158,7 @@ import Testing
     #expect(try hosted.close())
   }
 
-  @Test func `a turn on another thread is refused and runs nothing, until the owner hands over`() throws {
+  @Test func `a turn on another thread is refused and runs nothing until the owner hands over the loop`() throws {
     let hosted = hosted
     #expect(try hosted.turn())
     let ran = Watched(0)
@@ -167,7 +169,7 @@ import Testing
     let error = #expect(throws: TransportError.self) { try refused.value?.get() }
     #expect(error?.code == .wrongThread)
     #expect(error?.message.hasPrefix("event loop 0: turn() was called on thread ") == true)
-    // Begins with the kernel's id of the thread.
+    // The file begins with the kernel's id of this thread.
     let own = try FileTree.readText("/proc/thread-self/stat").prefix { $0 != " " }
     #expect(error?.message.hasSuffix(": thread \(own) has the loop, and must call handOver() first") == true)
     #expect(ran.value == 0)
@@ -208,7 +210,7 @@ import Testing
     #expect(errors.value.first?.message.hasPrefix("event loop 0: turn() was called on thread ") == true)
   }
 
-  /// Runs the body on a thread of its own.
+  /// Runs the body on a new thread.
   private func elsewhere<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value
   ) throws -> (ForeignThread, Watched<Result<Value, any Error>?>) {
@@ -226,7 +228,7 @@ import Testing
 }
 
 extension HostedLoop {
-  /// A thread in C that runs the loop until it has ended.
+  /// Starts a thread in C that runs the loop until the loop has ended.
   fileprivate func drive() throws -> ForeignThread {
     try ForeignThread(waitingFor: descriptor) { [self] in (try? turn()) ?? false }
   }
@@ -237,7 +239,7 @@ extension HostedLoop {
   }
 }
 
-/// Posts itself until it is told to stop.
+/// Work that posts itself again until ``stop()`` is called.
 private final class Again: Sendable {
   let count = Watched(0)
   private let isStopped = Watched(false)
@@ -253,9 +255,9 @@ private final class Again: Sendable {
   func stop() { isStopped.update { $0 = true } }
 }
 
-/// Arms 1, 2 and 3, and moves 1 behind 2.
+/// Arms timers 1, 2 and 3, and moves timer 1 behind timer 2.
 private final class OrderedTimers: LoopTimerTarget, @unchecked Sendable {
-  // Sendable: the timers are touched on the loop alone.
+  // `@unchecked Sendable` is safe because only code on the loop touches the timers.
   let fired = Watched<[Int]>([])
   let early = Watched(0)
   private let timers = (0..<4).map { _ in LoopTimer() }

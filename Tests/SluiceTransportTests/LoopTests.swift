@@ -6,7 +6,7 @@ import SluiceTestKit
 import Synchronization
 import Testing
 
-/// The event loop: its inbox, its timers, its tasks, its end.
+/// The event loop: posted work, timers, tasks and shutdown.
 @Suite struct LoopTests {
   @Test func `posted work runs once each, on the loop, in each poster's order`() async throws {
     let loop = try Loop()
@@ -29,7 +29,7 @@ import Testing
     #expect(!loop.isCurrent)
   }
 
-  @Test func `a post from the loop itself runs later, never at once`() async throws {
+  @Test func `work that is posted on the loop itself runs later, not at once`() async throws {
     let loop = try Loop()
     defer { loop.shutdown() }
     let order = Watched<[String]>([])
@@ -41,7 +41,7 @@ import Testing
     #expect(order.value == ["outer", "inner"])
   }
 
-  @Test func `timers fire in order, moved ones at their new time, disarmed ones never`() async throws {
+  @Test func `timers fire in order, moved timers at their new time, and disarmed timers never`() async throws {
     let loop = try Loop()
     defer { loop.shutdown() }
     let clock = TimerRecorder()
@@ -50,7 +50,7 @@ import Testing
     #expect(fired == [2, 1, 3])
   }
 
-  @Test func `10,000 armed timers all fire, and never early`() async throws {
+  @Test func `10,000 armed timers all fire, and none fires early`() async throws {
     let loop = try Loop()
     defer { loop.shutdown() }
     let crowd = TimerCrowd(count: 10_000)
@@ -59,7 +59,7 @@ import Testing
     #expect(crowd.early.value == 0)
   }
 
-  @Test func `a task that prefers the loop runs there, before and after it suspends`() async throws {
+  @Test func `a task that prefers the loop runs on it, before and after it suspends`() async throws {
     let loop = try Loop()
     defer { loop.shutdown() }
     let places = await Task(executorPreference: loop) {
@@ -72,7 +72,7 @@ import Testing
     #expect(places == [true, true, true])
   }
 
-  @Test func `shutdown runs what is queued, drops later posts, and lets tasks finish elsewhere`() async throws {
+  @Test func `shutdown runs posted work, drops later posts, and lets tasks finish on other threads`() async throws {
     let loop = try Loop()
     let count = Atomic<Int>(0)
     let released = Signal()
@@ -98,7 +98,7 @@ import Testing
     #expect(used < 20_000_000, "\(used) ns in 300 ms")
   }
 
-  @Test func `the loop's thread has its name and takes no signals`() async throws {
+  @Test func `the loop's thread has its name and blocks signals`() async throws {
     let loop = try Loop(index: 7)
     defer { loop.shutdown() }
     let (name, blocked) = await withCheckedContinuation { continuation in
@@ -131,9 +131,9 @@ private final class Witness: Sendable {
   deinit { onRelease() }
 }
 
-/// Arms 1, 2 and 3, moves 1 behind 2, and disarms a fourth.
+/// Arms timers 1 to 4, moves timer 1 behind timer 2, and disarms timer 4.
 private final class TimerRecorder: LoopTimerTarget, @unchecked Sendable {
-  // Sendable: the timers are touched on the loop alone.
+  // `@unchecked Sendable` is safe because only code on the loop touches the timers.
   let fired = Watched<[Int]>([])
   private let timers = (0..<5).map { _ in LoopTimer() }
 
@@ -153,7 +153,7 @@ private final class TimerRecorder: LoopTimerTarget, @unchecked Sendable {
 }
 
 private final class TimerCrowd: LoopTimerTarget, @unchecked Sendable {
-  // Sendable: the timers are touched on the loop alone.
+  // `@unchecked Sendable` is safe because only code on the loop touches the timers.
   let remaining: Watched<Int>
   let early = Watched(0)
   private let timers: [LoopTimer]
@@ -171,7 +171,7 @@ private final class TimerCrowd: LoopTimerTarget, @unchecked Sendable {
     for (number, timer) in timers.enumerated() {
       loop.arm(timer, at: loop.now + (delay ?? .microseconds(number * 7919 % 50_000)), for: self)
     }
-    // Every third is moved.
+    // Every third timer is moved to another time.
     for (number, timer) in timers.enumerated() where number % 3 == 1 {
       loop.arm(timer, at: loop.now + .microseconds(number * 104_729 % 60_000), for: self)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceCurl
 
-/// Which names are looked up when, tested with literals, without threads and clocks.
+/// The order in which names are looked up, tested with literals instead of threads and clocks.
 @Suite struct NameLookUpsTests {
   typealias LookUps = NameLookUps<Int>
 
@@ -17,7 +17,7 @@ import Testing
 
   private func at(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
 
-  /// Looks the names up one after the other, each for so long that it counts as slow; returns the time afterwards.
+  /// Looks the names up one after the other. Each takes so long that it counts as slow. Returns the time afterwards.
   private func makeSlow(_ names: [String], _ lookUps: inout LookUps) -> UInt64 {
     var time: UInt64 = 0
     for name in names {
@@ -30,7 +30,7 @@ import Testing
     return time
   }
 
-  @Test func `a name is looked up once, and all who asked get the answer`() {
+  @Test func `a name is looked up once, and all callers get the result`() {
     var lookUps = lookUps()
     #expect(lookUps.ask("a.test", 1, at: at(0)) == .needsThread)
     #expect(lookUps.ask("a.test", 2, at: at(0)) == .joined)
@@ -41,7 +41,7 @@ import Testing
     #expect(lookUps.ask("a.test", 4, at: at(3)) == .needsThread)
   }
 
-  @Test func `each name gets a thread up to the limit, then names wait in their order`() {
+  @Test func `each name gets its own thread up to the limit, and further names wait in their order`() {
     var lookUps = lookUps(threads: 2)
     let asked = ["a", "b", "c", "d"].map { lookUps.ask($0, 0, at: at(0)) }
     #expect(asked == [.needsThread, .needsThread, .joined, .joined])
@@ -53,7 +53,7 @@ import Testing
     #expect(lookUps.next(at: at(2)) == "d")
   }
 
-  @Test func `names that were slow leave threads to the others`() {
+  @Test func `names that were slow leave threads free for other names`() {
     var lookUps = lookUps(threads: 3, slowThreads: 2)
     let time = makeSlow(["slow1", "slow2", "slow3"], &lookUps)
     #expect(lookUps.ask("slow1", 0, at: at(time)) == .needsThread)
@@ -69,7 +69,7 @@ import Testing
     #expect(lookUps.next(at: at(time + 2)) == "slow3")
   }
 
-  @Test func `slow names and the others take turns`() {
+  @Test func `slow names and other names take turns`() {
     var lookUps = lookUps(threads: 1, slowThreads: 1)
     let time = at(makeSlow(["slow1", "slow2"], &lookUps))
     for name in ["slow1", "slow2", "a", "b"] { _ = lookUps.ask(name, 0, at: time) }
@@ -88,7 +88,7 @@ import Testing
     #expect(lookUps.next(at: at(time)) == "answered")
     _ = lookUps.answered("answered", .success([]), at: at(time + 999))
     #expect(lookUps.next(at: at(time + 999)) == nil)
-    // The only thread for slow names is taken.
+    // Now the only thread for slow names is in use.
     _ = lookUps.ask("hog", 0, at: at(time + 1000))
     #expect(lookUps.next(at: at(time + 1000)) == "hog")
     #expect(lookUps.ask("answered", 0, at: at(time + 1000)) == .needsThread)
@@ -101,12 +101,12 @@ import Testing
     let time = makeSlow(["forgotten", "hog"], &lookUps)
     _ = lookUps.ask("hog", 0, at: at(time))
     _ = lookUps.next(at: at(time))
-    // It was slow until 1000, the end of its look-up.
+    // The ten minutes count from 1000 ms, when its look-up ended.
     #expect(lookUps.ask("forgotten", 0, at: at(600_999)) == .joined)
   }
 
   @Test(arguments: [(NameError.Kind.noAddress, UInt64(1000)), (.noAnswer, 100)])
-  func `a failure is remembered for a moment, and cleared by time alone`(_ kind: NameError.Kind, _ memory: UInt64) {
+  func `a failed look-up is remembered for a short time`(_ kind: NameError.Kind, _ memory: UInt64) {
     var lookUps = lookUps()
     let error = NameError("no", kind)
     _ = lookUps.ask("a", 0, at: at(0))
@@ -134,12 +134,12 @@ import Testing
     #expect(lookUps.ask("c", 2, at: at(0)) == .joined)
     guard case .failed(let error) = lookUps.ask("d", 3, at: at(0)) else { throw Unexpected() }
     #expect(error.kind == .notAsked && error.reason.hasPrefix("2 names already wait to be looked up; send"))
-    // A caller that waits for the same name takes no place.
+    // A further caller of a name that already waits takes no place in the queue.
     #expect(lookUps.ask("c", 4, at: at(0)) == .joined)
     #expect(lookUps.ask("a", 5, at: at(0)) == .joined)
   }
 
-  @Test func `without any thread every caller gets the failure, otherwise other threads look the name up`() {
+  @Test func `if no thread can start, callers fail, unless another thread can look the name up`() {
     var lookUps = lookUps()
     _ = lookUps.ask("a", 1, at: at(0))
     _ = lookUps.ask("a", 2, at: at(0))
@@ -160,7 +160,7 @@ import Testing
     #expect(["a", "b", "c"].map { failures.value(of: $0, at: at(1000)) != nil } == [false, false, true])
   }
 
-  @Test func `a later entry of a name outlives the earlier one`() {
+  @Test func `a later entry for a name stays when the earlier entry expires`() {
     var names = ExpiringTable<Int>(limit: 10)
     names.add(1, for: "a", until: at(1000), at: at(0))
     names.add(2, for: "a", until: at(3000), at: at(500))

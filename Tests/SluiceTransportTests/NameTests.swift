@@ -8,9 +8,9 @@ import Testing
 
 @testable import SluiceCurl
 
-/// Names are resolved once for all transfers that wait.
+/// A name is resolved once for all transfers that wait for it.
 @Suite(.overEachTransport) struct NameTests {
-  @Test func `500 transfers to one unresolvable name ask once and all say so`() async throws {
+  @Test func `500 transfers to one name that cannot be resolved look it up once, and all fail`() async throws {
     let asked = Watched<[String]>([])
     let mayAnswer = Signal()
     let clock = Watched(Instant(nanoseconds: 0))
@@ -24,8 +24,8 @@ import Testing
     for probe in probes { wire.start(Request(url: HTTPURL("http://nowhere.test/")), probe) }
     try await asked.wait(for: "the look-up") { $0.count == 1 }
     await wire.onLoop {}
-    // There is not one resolver for each transfer. Other tests of this process have resolvers too, with at most 32
-    // threads each.
+    // The transfers do not have one resolver thread each. Other tests of this process have resolvers too, with at most
+    // 32 threads each.
     #expect(ProcessFacts.threads(named: "sluice-dns") < 400)
     mayAnswer.set()
     var ends: [String: Int] = [:]
@@ -37,7 +37,7 @@ import Testing
     #expect(ends == ["dns, before sending: true": 500])
     #expect(asked.value == ["nowhere.test"])
     #expect(probes.first?.record.value.error?.message.contains("\"nowhere.test\": Name or service not known") == true)
-    // A failure is remembered for a second.
+    // A failed look-up is remembered for a second.
     #expect(try await wire.get("http://nowhere.test/").code == .nameLookup)
     #expect(asked.value.count == 1)
     clock.update { $0 = $0 + .seconds(1) }
@@ -67,7 +67,7 @@ import Testing
     for probe in probes { #expect(try await probe.waitForEnd().code == .nameLookup) }
   }
 
-  @Test func `a resolved name is used by all transfers without asking again`() async throws {
+  @Test func `all transfers use a resolved name without another look-up`() async throws {
     let asked = Atomic<Int>(0)
     let resolver = NameResolver { _ in
       asked.add(1, ordering: .relaxed)
@@ -87,7 +87,7 @@ import Testing
     #expect(server.requests.first?.headers.first("Host") == "service.test:\(server.port)")
   }
 
-  @Test func `many names at once take at most 32 threads`() async throws {
+  @Test func `looking up many names at once takes at most 32 threads`() async throws {
     let running = Watched((now: 0, most: 0))
     let resolver = NameResolver { _ in
       running.update { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
@@ -103,7 +103,8 @@ import Testing
     #expect(running.value.most <= 32)
   }
 
-  @Test func `a host forgotten while a request to it runs is looked up again when its address fails`() async throws {
+  @Test func `a host that was forgotten during a request to it is looked up again when its address fails`() async throws
+  {
     let resolver = NameResolver { name in
       name == "service.test" ? .success(["127.0.0.1"]) : .failure(NameError("Name or service not known"))
     }
@@ -119,11 +120,11 @@ import Testing
     mayAnswer.set()
     #expect(try await probe.waitForEnd().error == nil)
     server.stop()
-    // The first request learns that the address does not work, and the second one looks the name up.
+    // The first request finds that the address does not work, and the second request looks the name up.
     for _ in 0..<2 { #expect(try await wire.get(url).code == .connect) }
   }
 
-  @Test func `a name that does not come in time is a connect timeout`() async throws {
+  @Test func `a name that is not resolved in time fails with a connect timeout`() async throws {
     let mayAnswer = Signal()
     defer { mayAnswer.set() }
     let resolver = NameResolver { _ in
@@ -137,15 +138,15 @@ import Testing
     #expect(record.error?.message.contains("not resolved within") == true)
   }
 
-  @Test func `localhost is found by the system, addresses need no look-up`() async throws {
+  @Test func `the system resolves localhost, and IP addresses need no look-up`() async throws {
     let server = try LoopbackServer()
     #expect(try await Wire().get("http://localhost:\(server.port)/").bodyText == "ok\n")
-    let resolver = NameResolver { _ in .failure(NameError("asked for an address")) }
+    let resolver = NameResolver { _ in .failure(NameError("an IP address was looked up")) }
     #expect(try await Wire(resolver: resolver).get(server.baseURL).bodyText == "ok\n")
   }
 
   @Test(arguments: ["localhost", "app.localhost", "a.b.localhost", "dns-would-say-otherwise.localhost"])
-  func `localhost and every name below it is this machine, independent of the DNS`(_ name: String) async throws {
+  func `localhost and every name below it is this machine, whatever the DNS says`(_ name: String) async throws {
     let addresses = try SystemNames.addresses(of: name).get()
     #expect(!addresses.isEmpty)
     #expect(addresses.allSatisfy { $0 == "::1" || $0.hasPrefix("127.") }, "\(addresses)")
@@ -154,7 +155,7 @@ import Testing
     #expect(server.requests.first?.headers.first("Host") == "\(name):\(server.port)")
   }
 
-  /// Requests as many hosts as the transport remembers, so that with the earlier host there is one more.
+  /// Sends requests to as many other hosts as the transport remembers, so it forgets the earlier host.
   private func crowdOut(_ wire: Wire) async throws {
     let urls = try (0..<CurlTransport.rememberedRoutes).map { try HTTPURL("http://n\($0).test/") }
     let probe = Probe()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SluiceWire
 
-/// Hops that have a pool of connections for themselves, because a delegate of their call chooses the certificate.
+/// Hops with their own connection pool, because a delegate of the call chooses the client certificate.
 @Suite(.overWire, .enabled(if: NginxServer.isAvailable)) struct OwnPoolTests {
   private static let policy = HandshakePolicy(
     HandshakePolicy.Scope(client: 1, isOfCall: true), decidesTrust: false, choosesCertificate: true,
@@ -25,7 +25,7 @@ import Testing
     return settings
   }
 
-  /// Suspends until the transport has forgotten all pools, and closed their connections.
+  /// Waits until the transport has removed all pools and closed their connections.
   private func waitUntilForgotten(_ wire: Wire) async throws {
     for _ in 0..<1_000_000 {
       let count = await wire.onLoop { [wire] in (wire.transport as? WireTransport)?.pools.count }
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: [HTTPVersion.http11, .http2])
-  func `a hop's own pool is forgotten with its connection`(_ version: HTTPVersion) async throws {
+  func `a hop's own pool is removed when its connection closes`(_ version: HTTPVersion) async throws {
     let nginx = try await NginxServer.start(certificates: TestCertificates.shared())
     var settings = try await settings()
     settings.httpVersion = version
@@ -47,7 +47,7 @@ import Testing
     try await waitUntilForgotten(wire)
   }
 
-  @Test func `a pool is forgotten after a handshake that failed`() async throws {
+  @Test func `a hop's own pool is removed after a failed handshake`() async throws {
     let server = try ScriptedServer((0..<5).map { _ in [.send("not TLS at all\r\n"), .receiveToEnd] })
     let wire = try Wire(try await settings())
     for _ in 0..<5 {
@@ -57,7 +57,7 @@ import Testing
     try await waitUntilForgotten(wire)
   }
 
-  @Test func `the handshake of a hop that has ended is given up`() async throws {
+  @Test func `if a hop ends during its handshake, the handshake is given up and the pool removed`() async throws {
     let server = try ScriptedServer(.receiveToEnd)
     let wire = try Wire(try await settings())
     let request = Request(url: try HTTPURL(server.baseURL.replacing("http:", with: "https:")))

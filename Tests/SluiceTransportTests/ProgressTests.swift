@@ -11,7 +11,7 @@ import Testing
   enum Upload: CaseIterable, Sendable {
     case bytes, file, stream, announcedStream
 
-    /// Bytes in memory over libcurl are reported at once; no other body is.
+    /// Libcurl reports a body in memory in one step. All other bodies are reported as they are sent.
     var body: Body {
       get throws {
         let bytes = [UInt8](repeating: 65, count: byteCount)
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: Upload.allCases)
-  func `an upload reports how much was sent, up to the whole body`(_ kind: Upload) async throws {
+  func `an upload reports the bytes that were sent, up to the whole body`(_ kind: Upload) async throws {
     let server = try LoopbackServer()
     let record = try await upload(kind, to: server.baseURL, try Wire())
     #expect(record.error == nil && server.requests.first?.body.count == Self.byteCount)
@@ -60,10 +60,10 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable), arguments: Upload.allCases)
-  func `an upload over HTTP 2 reports how much was sent, too`(_ kind: Upload) async throws {
+  func `an upload over HTTP 2 reports the bytes that were sent, too`(_ kind: Upload) async throws {
     let certificates = try await TestCertificates.shared()
     var configuration = NginxConfiguration()
-    // Nginx reads the whole body before it connects to its upstream, where nobody listens.
+    // Nginx reads the whole body before it connects to its upstream, and fails there because nothing listens.
     configuration.extraDirectives = "location = /take { proxy_pass http://127.0.0.1:1/; }"
     let nginx = try await NginxServer.start(configuration, certificates: certificates)
     var settings = TransportSettings.patient
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: [BodyDisposition.collect, .stream], [true, false])
-  func `a download reports how much has arrived, and the total if the head has it`(
+  func `a download reports the bytes that have arrived, and the total if the head has it`(
     _ disposition: BodyDisposition, isChunked: Bool
   ) async throws {
     let server = try LoopbackServer { _ in
@@ -88,7 +88,7 @@ import Testing
     #expect(record.sent.isEmpty)
   }
 
-  @Test func `a coded body is reported as it is on the wire`() async throws {
+  @Test func `a download of a coded body reports the bytes on the wire`() async throws {
     let coded = EncodedBody.bytes(.gzip, Array(repeating: 65, count: Self.byteCount))
     let server = try LoopbackServer { _ in
       ServerResponse(headers: [HeaderLine("Content-Encoding", "gzip")], body: .bytes(coded))
@@ -98,7 +98,7 @@ import Testing
     expect(record.received, total: coded.count, byteCount: coded.count)
   }
 
-  @Test func `nothing is reported to an observer that does not want it, or for a body that is dropped`() async throws {
+  @Test func `no progress is reported if the observer does not want it, or for a discarded body`() async throws {
     let server = try LoopbackServer()
     let wire = try Wire()
     let request = Request(method: "POST", url: try HTTPURL(server.baseURL), body: .bytes([1, 2, 3]))

@@ -9,7 +9,7 @@ import Testing
 
 /// Request bodies on the wire.
 @Suite(.overEachTransport) struct RequestBodyTests {
-  @Test func `by default a body in memory has a limit and a streamed body has none`() async throws {
+  @Test func `by default the size of a body in memory is limited, and that of a streamed body is not`() async throws {
     let count = TransportSettings.defaultHeldBytes + 1
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"))
@@ -25,7 +25,7 @@ import Testing
     #expect(server.receivedText.first?.contains("Content-Length: \(count)\r\n") == true)
   }
 
-  @Test func `a configured limit applies to streamed bodies too`() async throws {
+  @Test func `a configured size limit applies to streamed bodies too`() async throws {
     var settings = TransportSettings.patient
     settings.maximumRequestBytes = 10
     let body = Body.stream(BodyStream(byteCount: 11) { _ in Array("eleven byte".utf8) })
@@ -54,7 +54,7 @@ import Testing
     #expect(server.requests.first?.headers.first("Content-Type") == "application/json")
   }
 
-  @Test func `a POST without a body says that it has none`() async throws {
+  @Test func `a POST without a body is sent with Content-Length 0`() async throws {
     let server = try LoopbackServer()
     _ = try await Wire().send(Request(method: "POST", url: HTTPURL(server.baseURL)))
     #expect(server.requests.first?.headers.first("Content-Length") == "0")
@@ -82,7 +82,7 @@ import Testing
     #expect(!ProcessFacts.openFiles.contains(path))
   }
 
-  @Test func `a file that is missing is named`() async throws {
+  @Test func `the error for a missing file names the file`() async throws {
     let file = Body.file(FileBody(path: "/nonexistent/body", byteCount: 3))
     let record = try await Wire().send(Request(method: "PUT", url: HTTPURL("http://127.0.0.1:1/"), body: file))
     #expect(record.code == .bodyFile)
@@ -101,9 +101,9 @@ import Testing
   }
 
   @Test(arguments: [nil, 30_000])
-  func `a stream is sent in chunks, or with its length where it is known`(_ length: Int?) async throws {
+  func `a stream is sent in chunks, or with its length if that is announced`(_ length: Int?) async throws {
     let server = try LoopbackServer()
-    // Every second call returns nothing.
+    // Every second read returns an empty piece: no data yet.
     let pieces = (0..<60).map { $0.isMultiple(of: 2) ? [UInt8](repeating: 65, count: 1000) : [] }
     let stream = PieceStream.make(pieces, announcing: length)
     let wire = try Wire()
@@ -120,7 +120,7 @@ import Testing
     #expect(server.requests.first?.headers.first("Content-Length") == length.map(String.init))
   }
 
-  @Test func `a file that is shorter than its body is an error, and bytes added to a file are ignored`()
+  @Test func `a file that is shorter than announced fails, and bytes beyond the announced length are ignored`()
     async throws
   {
     let folder = try TemporaryDirectory()

@@ -41,7 +41,7 @@ import Testing
     #expect(record.timings.bytesSent == sent.utf8.count)
   }
 
-  @Test func `headers of the caller that frame the message do not reach the wire`() async throws {
+  @Test func `if a request has trailers, the caller's framing headers are not sent`() async throws {
     let server = try LoopbackServer()
     let record = try await Wire().send(
       request(
@@ -54,7 +54,7 @@ import Testing
     #expect(sent.trailers.map(\.name) == ["x-sum"] && sent.body == Array("body".utf8))
   }
 
-  @Test func `the connection is used again, with and without trailers`() async throws {
+  @Test func `the connection is reused after requests with and without trailers`() async throws {
     let server = try LoopbackServer()
     let wire = try Wire()
     for trailers: HeaderFields in [["x-a": "1"], [:], ["x-a": "2"]] {
@@ -66,7 +66,7 @@ import Testing
     #expect(Set(server.requests.map(\.peer)).count == 1)
   }
 
-  @Test func `a large number of trailers goes out whole`() async throws {
+  @Test func `a large number of trailers is sent completely`() async throws {
     var trailers = HeaderFields()
     for number in 0..<20_000 { trailers.append("x-\(number)", String(repeating: "v", count: 100)) }
     let server = try ScriptedServer(.receiveHead, .receive(4 + 5 + 3 + trailers.wireByteCount + 2), ok)
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `trailers wait with the body for a 100 response`(_ kind: Kind) async throws {
+  func `body and trailers are sent only after a 100 response`(_ kind: Kind) async throws {
     let rest = "4\r\nbody\r\n0\r\nx-sum: 1\r\n\r\n"
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .receive(rest.utf8.count), ok)
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `a server that refuses the body gets no trailers either`(_ kind: Kind) async throws {
+  func `a server that refuses the body with 417 gets no trailers either`(_ kind: Kind) async throws {
     let server = try ScriptedServer([
       [.receiveHead, .send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"), .receiveToEnd],
       ScriptStep.respond(body: "next"),
@@ -100,7 +100,9 @@ import Testing
     #expect(server.receivedText.first?.contains("x-sum: 1") == false)
   }
 
-  @Test func `a response that comes before the end of the body is whole, and no trailer is sent`() async throws {
+  @Test func `a response that comes before the end of the request body is complete, and no trailer is sent`()
+    async throws
+  {
     let server = try ScriptedServer([
       [.receiveHead, .send("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig"), .receiveToEnd],
       ScriptStep.respond(body: "next"),
@@ -115,7 +117,7 @@ import Testing
     #expect(server.receivedText.first?.contains("x-sum: 1") == false)
   }
 
-  @Test func `the last trailers of a stream replace those of the request`() async throws {
+  @Test func `the trailers that a stream gives at its end replace the request's trailers`() async throws {
     let rest = "4\r\nbody\r\n0\r\nx-last: 2\r\n\r\n"
     let server = try ScriptedServer(.receiveHead, .receive(rest.utf8.count), ok)
     var request = try request(server.baseURL, trailers: ["x-first": "1"])
@@ -126,7 +128,7 @@ import Testing
     #expect(server.receivedText.first?.hasSuffix("Trailer: x-first\r\n\r\n" + rest) == true)
   }
 
-  @Test(.overCurl) func `libcurl refuses a request with trailers and says what to do`() async throws {
+  @Test(.overCurl) func `libcurl refuses a request with trailers, and the error says what to do`() async throws {
     var settings = TransportSettings.patient
     settings.engine = .curl
     let refused = try await Wire(settings).send(request("http://127.0.0.1:9/", trailers: ["x-sum": "1"]))

@@ -10,7 +10,7 @@ import Testing
 /// What happens to a response body: collected, spilled, streamed, held, discarded, refused.
 @Suite(.overEachTransport) struct ResponseBodyTests {
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `a body beyond the spill size is in a file that is removed with the last message`() async throws {
+  func `a body beyond the spill size is in a file that exists as long as the message`() async throws {
     let nginx = try await NginxServer.start(.serving(bigFileBytes: 3_000_000))
     var options = TransferOptions()
     options.spillBytes = 100_000
@@ -29,15 +29,15 @@ import Testing
       #expect(written.st_size == 3_000_000)
       #expect(written.st_mode & 0o777 == 0o600)
     }
-    // The loop's thread releases its references after it has woken the test.
+    // The loop's thread might release its references only after it has woken the test.
     await wire.onLoop {}
-    // The path goes through a descriptor, whose number another file of this process can have now.
+    // The path leads through a descriptor. Another file of this process can have the descriptor's number by now.
     var found = stat()
     let isThere = stat(path, &found) == 0
     #expect(!isThere || found.st_ino != written.st_ino || found.st_dev != written.st_dev)
   }
 
-  @Test func `if there is no room for a body's file, the error names the folder`() async throws {
+  @Test func `if the file of a body cannot be made, the error names the folder`() async throws {
     await #expect(processExitsWith: .success) {
       setenv("TMPDIR", "/nonexistent", 1)
       let server = try ScriptedServer(ScriptStep.respond(body: "more than four"))
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a body larger than allowed ends the transfer, announced or not`(_ isAnnounced: Bool) async throws {
+  func `a body beyond its limit ends the transfer, even if it is not announced`(_ isAnnounced: Bool) async throws {
     let length = isAnnounced ? "Content-Length: 5000" : "Connection: close"
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\n\(length)\r\n\r\n" + String(repeating: "x", count: 5000)))
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a body that is streamed has a limit of its own, and none unless it is set`(_ isAnnounced: Bool) async throws {
+  func `a streamed body has a separate limit, and by default no limit`(_ isAnnounced: Bool) async throws {
     let length = isAnnounced ? "Content-Length: 5000" : "Connection: close"
     let answer = "HTTP/1.1 200 OK\r\n\(length)\r\n\r\n" + String(repeating: "x", count: 5000)
     for (limit, isAllowed) in [(Int.max, true), (5000, true), (4999, false)] {
@@ -77,13 +77,13 @@ import Testing
     }
   }
 
-  @Test func `a HEAD response can announce more than is allowed`() async throws {
+  @Test func `a response to HEAD may announce a length beyond the limit`() async throws {
     let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"))
     let record = try await Wire().send(Request(method: "HEAD", url: HTTPURL(server.baseURL)))
     #expect(record.error == nil)
   }
 
-  @Test(.enabled(if: NginxServer.isAvailable)) func `gzip is asked for and decoded, the headers stay as received`()
+  @Test(.enabled(if: NginxServer.isAvailable)) func `gzip is requested and decoded, and the headers stay as received`()
     async throws
   {
     let nginx = try await NginxServer.start()
@@ -93,21 +93,21 @@ import Testing
     #expect(record.timings.bytesReceived < 10_000)
   }
 
-  @Test(.enabled(if: NginxServer.isAvailable)) func `the limit counts decoded bytes`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `the limit of a body counts decoded bytes`() async throws {
     let nginx = try await NginxServer.start()
     let record = try await Wire().send(
       Request(url: HTTPURL(nginx.baseURL + "/gzip")), options: TransferOptions(maximumResponseBytes: 20_000))
     #expect(record.code == .responseTooLarge)
   }
 
-  @Test func `a body that does not decode says so`() async throws {
+  @Test func `a body that cannot be decoded fails with a decoding error`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 8\r\n\r\nnot gzip"))
     let record = try await Wire().get(server.baseURL)
     #expect(record.code == .decoding)
   }
 
-  @Test func `a held response waits for proceed, with a body and without one`() async throws {
+  @Test func `a held response waits for proceed, with or without a body`() async throws {
     for text in ["", "content"] {
       let server = try ScriptedServer(ScriptStep.respond(body: text))
       let wire = try Wire()
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test func `an observer that pauses on the last piece delays the end`() async throws {
+  @Test func `an observer that pauses on the last piece delays the end of the transfer`() async throws {
     let server = try ScriptedServer(ScriptStep.respond(body: "all of it"))
     let wire = try Wire()
     let probe = Probe()
@@ -146,8 +146,8 @@ import Testing
     #expect(record.pieces == 1)
   }
 
-  /// Scale: 64 MiB; `SLUICE_SOAK=1` takes 256.
-  /// In a process of its own, so that the memory is that of the transfer alone.
+  /// Streams 64 MiB, or 256 MiB with `SLUICE_SOAK=1`. Runs in a separate process, so that only the transfer's memory
+  /// counts.
   @Test(.enabled(if: NginxServer.isAvailable)) func `a large body streams in constant memory during pauses`()
     async
   {
@@ -169,7 +169,7 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `a short unwanted body is read so that the connection stays, a long one is cut`() async throws {
+  func `a short discarded body is read to keep the connection, and a long one closes the connection`() async throws {
     let nginx = try await NginxServer.start()
     let wire = try Wire()
     for (path, keepsConnection) in [("/gzip", true), ("/", true), ("/big", false)] {
@@ -203,7 +203,7 @@ import Testing
     let slot = TransferSlot()
     probe.disposition = .stream
     probe.onPiece = { [loop = wire.loop] piece in
-      // Many pauses, each ended a turn later.
+      // The observer pauses at each piece, and the next turn of the loop ends the pause.
       loop.post { slot.transfer?.resumeReceiving() }
       return .pause
     }

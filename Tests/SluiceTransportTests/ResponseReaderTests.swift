@@ -3,9 +3,9 @@ import Testing
 
 @testable import SluiceCurl
 
-/// The limits of a response, whichever version of libcurl hands it over.
+/// The limits of a response, which must not depend on the version of libcurl.
 @Suite struct ResponseReaderTests {
-  @Test func `a head can fill its limit, informational heads included, and have no byte more`() {
+  @Test func `a head can have as many bytes as its limit, informational heads included, and not one more`() {
     var reader = ResponseReader()
     var left = ResponseReader.maximumHeadBytes
     for line in ["HTTP/1.1 103 Early Hints\r\n", "\r\n", "HTTP/1.1 200 OK\r\n"] {
@@ -20,7 +20,7 @@ import Testing
     #expect(!reader.isHeadDone)
   }
 
-  @Test func `continuation lines count for the head`() {
+  @Test func `continuation lines count towards the limit of the head`() {
     var reader = ResponseReader()
     _ = reader.refusal(of: "HTTP/1.1 200 OK\r\n")
     _ = reader.refusal(of: "X-A: one\r\n")
@@ -29,7 +29,7 @@ import Testing
     #expect(refusals == ["a head of more than 307200 bytes; only the server can fix it"])
   }
 
-  @Test func `trailers can fill their own limit, and have no byte more`() {
+  @Test func `trailers can have as many bytes as their own limit, and not one more`() {
     var reader = ResponseReader()
     _ = reader.refusal(of: "HTTP/1.1 200 OK\r\n")
     _ = reader.refusal(of: Self.line(byteCount: 200_000))
@@ -42,7 +42,7 @@ import Testing
     #expect(reader.trailers.count == 1)
   }
 
-  @Test func `head and trailers have a maximum number of fields`() {
+  @Test func `the number of lines in a head and in trailers is limited`() {
     var reader = ResponseReader()
     _ = reader.refusal(of: "HTTP/1.1 200 OK\r\n")
     let fields = (0..<ResponseReader.maximumFields).compactMap { _ in reader.refusal(of: "a: b\r\n") }
@@ -55,14 +55,14 @@ import Testing
     #expect(trailers == ["trailers of more than 4096 fields; only the server can fix it"])
   }
 
-  /// A field line of `count` bytes, including its end.
+  /// Returns a field line of `byteCount` bytes, including its line end.
   private static func line(byteCount: Int) -> String {
     "X: \(String(repeating: "v", count: byteCount - 5))\r\n"
   }
 }
 
 extension ResponseReader {
-  /// Why the line was not taken; nil where it was.
+  /// Reads a line. Returns the reason if it was refused, or nil if it was accepted.
   fileprivate mutating func refusal(of line: String) -> String? {
     let step = Array(line.utf8).withUnsafeBytes { take($0) }
     guard case .invalid(let reason) = step else { return nil }

@@ -11,10 +11,10 @@ import Testing
 
 /// Many transfers at once.
 @Suite(.overEachTransport) struct ScaleTests {
-  /// Scale: 1,000 in flight, fewer where the descriptor limit forbids it; `SLUICE_SOAK=1` takes 10,000 and bounds the
-  /// memory of the whole process.
+  /// Runs 1,000 transfers at once, or fewer if the descriptor limit does not allow them. With `SLUICE_SOAK=1` it runs
+  /// 10,000 and also checks the memory of the whole process.
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `thousands of transfers in flight take no thread each, little memory, and leave no descriptor`()
+  func `thousands of transfers in flight need few threads and little memory, and leave no descriptor open`()
     async throws
   {
     await #expect(processExitsWith: .success) {
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `HTTP/2 ends with a whole response although the server stops reading the request`() async throws {
+  func `a response over HTTP/2 is complete although the server stops reading the request`() async throws {
     let certificates = try await TestCertificates.shared()
     let nginx = try await NginxServer.start(certificates: certificates)
     var settings = TransportSettings.patient
@@ -138,7 +138,7 @@ import Testing
     for probe in probes { #expect(try await probe.waitForEnd().error == nil) }
   }
 
-  @Test(.enabled(if: NginxServer.isAvailable)) func `a client certificate is shown`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `a configured client certificate is sent`() async throws {
     let certificates = try await TestCertificates.shared()
     var configuration = NginxConfiguration()
     configuration.extraDirectives = "location = /who { return 200 \"$ssl_client_verify\"; }"
@@ -151,11 +151,11 @@ import Testing
     #expect(try await Wire(settings).get(nginx.secureBaseURL + "/").head?.version == .http11)
   }
 
-  @Test func `running out of descriptors names the limit and what to do`() async throws {
+  @Test func `the error for too few descriptors names the limit and what to do`() async throws {
     await #expect(processExitsWith: .success) {
       let server = try LoopbackServer()
       let wire = try Wire()
-      // The underlying libraries open the descriptors that they need now.
+      // This transfer lets the underlying libraries open the descriptors that they need.
       let other = try LoopbackServer()
       #expect(try await wire.get(other.baseURL).error == nil)
       var limit = rlimit(rlim_cur: 0, rlim_max: 4096)
@@ -174,21 +174,21 @@ import Testing
 }
 
 extension NginxConfiguration {
-  /// `/held` takes the request and never answers.
+  /// A configuration whose `/held` reads the request and never responds.
   static var holding: NginxConfiguration {
     var configuration = NginxConfiguration()
     configuration.bigFileBytes = 0
     configuration.connections = 32_768
-    // A wrong password is answered late, to slow down guessing: here so late that the answer never comes.
+    // Nginx delays the response to a wrong password, to slow down guessing. Here the delay is longer than any test.
     configuration.extraDirectives =
       "location = /held { auth_delay 600s; auth_basic x; auth_basic_user_file /dev/null; }"
     return configuration
   }
 }
 
-/// Many transfers with one small observer.
+/// Many transfers that share one small observer.
 private final class Crowd: TransferObserver, @unchecked Sendable {
-  // Sendable: everything but the counters is touched on the loop alone.
+  // `@unchecked Sendable` is safe because only code on the loop touches anything but the counters.
   let issued = Watched(0)
   let ended = Watched(0)
   private let count: Int

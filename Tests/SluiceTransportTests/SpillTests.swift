@@ -6,9 +6,10 @@ import Testing
 
 @testable import SluiceTransport
 
-/// Bodies that other threads write to files. Each test runs in its own process, where nothing else uses those threads.
+/// Bodies that the writing threads write to files. Each test runs in its own process, where nothing else uses these
+/// threads.
 @Suite(.overEachTransport) struct SpillTests {
-  @Test func `the file of a body has no name, and its path leads to it`() async throws {
+  @Test func `the file of a body has no name in its folder, and can be read by its path`() async throws {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryDirectory()
       setenv("TMPDIR", folder.path, 1)
@@ -31,7 +32,7 @@ import Testing
       let big = Probe()
       wire.start(Request(url: try HTTPURL(nginx.baseURL + "/big")), big, options: TransferOptions(spillBytes: 100_000))
       try await big.record.wait(for: "the head") { $0.head != nil }
-      // These requests take as long as the big body would; the big one is not read further.
+      // These requests take longer than the big body would, if the transfer still read it.
       for _ in 0..<50 { #expect(try await wire.get(nginx.baseURL + "/").error == nil) }
       #expect(big.record.value.ends.isEmpty)
       threads.release()
@@ -44,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `the end waits until the disk has the whole body`() async throws {
+  @Test func `a transfer ends only when the whole body is written to the disk`() async throws {
     await #expect(processExitsWith: .success) {
       let threads = try StoppedThreads()
       let server = try ScriptedServer(ScriptStep.respond(body: "more than four"))
@@ -79,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `pieces beyond a mebibyte wait, and the awaited progress is reported once`() async throws {
+  @Test func `a body pauses when a mebibyte waits to be written, and reports once that it can continue`() async throws {
     await #expect(processExitsWith: .success) {
       let threads = try StoppedThreads()
       let loop = StubLoop()
@@ -94,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `a disk that accepts nothing for 30 seconds fails the body, a slow one does not`() async throws {
+  @Test func `a disk that accepts nothing for 30 seconds fails the body, and a slow disk does not`() async throws {
     await #expect(processExitsWith: .success) {
       let threads = try StoppedThreads()
       let loop = StubLoop()
@@ -114,7 +115,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: NginxServer.isAvailable)) func `a full disk ends the transfer with a message`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `a full disk fails the transfer`() async throws {
     await #expect(processExitsWith: .success) {
       var limit = rlimit(rlim_cur: 200_000, rlim_max: 200_000)
       let nginx = try await NginxServer.start(.serving(bigFileBytes: 3_000_000))
@@ -126,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `a file without a descriptor fails the body, and says which limit to raise`() async throws {
+  @Test func `if no descriptor is free for a body's file, the error says which limit to raise`() async throws {
     await #expect(processExitsWith: .success) {
       let loop = StubLoop()
       var readyCount = 0
@@ -141,7 +142,7 @@ import Testing
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
       }
       #expect(try body.append([1]) == .proceed)
-      // Ready at once or later, depending on the speed of the thread.
+      // The failure comes at once or later, depending on the speed of the thread.
       var error: TransportError?
       while error == nil {
         do {
@@ -154,7 +155,7 @@ import Testing
   }
 }
 
-/// Blocks both writing threads, until it is told to release them.
+/// Blocks both writing threads until ``release()`` is called.
 private final class StoppedThreads {
   private let stopped = Watched(0)
   private let gate = Signal()
@@ -167,18 +168,18 @@ private final class StoppedThreads {
         gate.waitBlocking()
       }
       files.append(file)
-      // More than can wait, so that the thread reports when it has written it.
+      // The piece is larger than what may wait, so the thread calls the closure when it has written the piece.
       _ = try file.append([UInt8](repeating: 0, count: SpillFile.fullBytes))
     }
     guard stopped.waitBlocking(upTo: Patience.limit, until: { $0 == 2 }) != nil else {
-      throw TestKitError("the threads did not stop")
+      throw TestKitError("the writing threads did not block")
     }
   }
 
   func release() { gate.set() }
 }
 
-/// Used only on its loop.
+/// Makes a transfer `Sendable`. The tests use it only on its loop.
 private struct UncheckedTransfer: @unchecked Sendable {
   let transfer: any Transfer
   init(_ transfer: any Transfer) { self.transfer = transfer }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import SluiceCurl
 
-/// Which transfers wait for room on a connection.
+/// The queue of transfers that wait for room on a connection.
 @Suite struct StreamGateTests {
-  @Test func `an admitted transfer is released while others wait`() throws {
+  @Test func `the gate does not keep an admitted transfer alive while others wait`() throws {
     var line = try Line()
     let (first, second) = (line.join(), line.join())
     let isFirst = line.letsIn(first)
@@ -16,7 +16,7 @@ import Testing
     #expect(!line.gate.isIdle)
   }
 
-  @Test func `a transfer that is cancelled in the line is released while others wait`() throws {
+  @Test func `the gate does not keep a cancelled transfer alive while others wait`() throws {
     var line = try Line()
     let (first, second, third) = (line.join(), line.join(), line.join())
     first.transfer?.isCancelled = true
@@ -27,7 +27,7 @@ import Testing
     #expect(!line.gate.isIdle)
   }
 
-  @Test func `a line that is never empty keeps its order, and does not keep transfers that have left it`() throws {
+  @Test func `a queue that is never empty keeps its order, and releases transfers that have left it`() throws {
     var line = try Line()
     var members: [Member] = []
     var wrong: [Int] = []
@@ -47,12 +47,12 @@ import Testing
   }
 }
 
-/// A transfer that only the line keeps alive.
+/// A transfer that only the queue keeps alive.
 private struct Member {
   weak var transfer: CurlTransfer?
 }
 
-/// A gate whose one connection is full.
+/// A gate with one connection, which is full.
 private struct Line {
   var gate = StreamGate()
   private let wire: Wire
@@ -76,7 +76,7 @@ private struct Line {
     return Member(transfer: transfer)
   }
 
-  /// Lets the next transfer in, and returns whether it is this one.
+  /// Admits the next transfer, and returns whether it is `member`.
   mutating func letsIn(_ member: Member) -> Bool {
     guard let next = gate.next() else { return false }
     return next === member.transfer

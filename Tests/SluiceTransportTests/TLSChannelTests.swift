@@ -9,9 +9,9 @@ import Testing
 
 /// TLS on a socket, with `openssl s_server` at the other end.
 @Suite struct TLSChannelTests {
-  /// A record in memory hides that the system has received the next one: a reader that stopped there would miss the
-  /// next one, because its event has already come.
-  @Test func `a channel is not drained while the system has more`() async throws {
+  /// If the channel reported itself as drained while the system still has a record, the reader would stop. No new event
+  /// would come for that record, so the reader would miss it.
+  @Test func `a channel is not drained while the system has more data`() async throws {
     let certificates = try await TestCertificates.shared()
     let server = try await TLSServer.start(certificates.server, ["-num_tickets", "0"])
     guard let socket = SluiceWire.StreamSocket(family: AF_INET),
@@ -39,7 +39,7 @@ import Testing
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
     defer { buffer.deallocate() }
 
-    // Two records, which the first read takes from the system at once.
+    // The first read takes both of these records from the system at once.
     try await send("x\n", server, to: socket)
     try await send("y\n", server, to: socket)
     #expect(isText(channel.read(into: buffer)), "the first record")
@@ -55,12 +55,12 @@ import Testing
     if case .bytes(2) = outcome { true } else { false }
   }
 
-  /// Sends text, and waits until the system has received it in addition to what it had.
+  /// Sends text, and waits until this machine has received it in addition to the bytes it had.
   private func send(_ text: String, _ server: TLSServer, to socket: SluiceWire.StreamSocket) async throws {
     var held: Int32 = 0
     #expect(ioctl(socket.descriptor, UInt(FIONREAD), &held) == 0)
     try server.send(Array(text.utf8))
-    // The socket counts as readable from one byte more on.
+    // From now on the socket counts as readable only if it has at least one more byte.
     var least = held + 1
     setsockopt(socket.descriptor, SOL_SOCKET, SO_RCVLOWAT, &least, socklen_t(MemoryLayout<Int32>.size))
     wait(for: POLLIN, on: socket)

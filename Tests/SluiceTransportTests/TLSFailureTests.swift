@@ -5,7 +5,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Messages about certificates of both sides.
+/// Error messages about the certificates of server and client.
 @Suite(.overEachTransport) struct TLSFailureTests {
   private func settings(_ change: (inout TransportSettings) -> Void = { _ in }) async throws -> TransportSettings {
     var settings = TransportSettings.patient
@@ -14,7 +14,8 @@ import Testing
     return settings
   }
 
-  /// The message of a TLS failure before the head, without the URL in front; otherwise a description of another end.
+  /// Returns the message of a TLS failure before the head, without the URL in front. For any other end it returns a
+  /// description of that end.
   private func message(_ record: Probe.Record, _ server: TLSServer) -> String {
     guard let error = record.error, error.code == .tls, record.ends.count == 1, record.head == nil else {
       return "another end: \(record.ends)"
@@ -45,7 +46,7 @@ import Testing
         + " transport.tls.ca"
     ),
   ])
-  func `a certificate that is not trusted is named with its fault, and advice that helps`(
+  func `the error for an untrusted certificate names its fault and gives advice`(
     _ flaw: TestCertificates.Flaw, _ words: String
   ) async throws {
     let server = try await TLSServer.start(TestCertificates.shared().server(flaw))
@@ -54,7 +55,7 @@ import Testing
     #expect(record.error?.isBeforeSending == true && record.issued.isEmpty)
   }
 
-  @Test func `a certificate of an unknown authority advises to name the authority`() async throws {
+  @Test func `the error for a certificate of an unknown authority advises to name the authority`() async throws {
     let certificates = try await TestCertificates.shared()
     let server = try await TLSServer.start(certificates.server)
     let words = message(
@@ -73,7 +74,9 @@ import Testing
   // MARK: Client certificates
 
   @Test(arguments: [["-tls1_3"], ["-tls1_2"]])
-  func `a missing client certificate that the server asks for is named`(_ version: [String]) async throws {
+  func `if the server demands a client certificate and there is none, the error says so`(
+    _ version: [String]
+  ) async throws {
     let certificates = try await TestCertificates.shared()
     let demand = ["-Verify", "1", "-verify_return_error", "-CAfile", certificates.authority]
     let server = try await TLSServer.start(certificates.server, demand + version)
@@ -87,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: [["-tls1_3"], ["-tls1_2"]])
-  func `a client certificate that the server does not accept is named`(_ version: [String]) async throws {
+  func `the error for a client certificate that the server refuses names its file`(_ version: [String]) async throws {
     let certificates = try await TestCertificates.shared()
     let demand = ["-Verify", "1", "-verify_return_error", "-CAfile", certificates.authority]
     let server = try await TLSServer.start(certificates.server, demand + version)
@@ -128,7 +131,7 @@ import Testing
       "\(String(describing: record.error))")
   }
 
-  @Test func `a handshake without a common cipher names the possible causes`() async throws {
+  @Test func `the error for a handshake without a common cipher names the possible causes`() async throws {
     let certificates = try await TestCertificates.shared()
     let server = try await TLSServer.start(certificates.server, ["-tls1_2", "-cipher", "ECDHE-RSA-AES256-GCM-SHA384"])
     let words = message(try await Wire(settings()).get(server.baseURL), server)

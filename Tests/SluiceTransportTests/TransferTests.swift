@@ -7,7 +7,7 @@ import Testing
 
 /// One request and its response over real sockets.
 @Suite(.overEachTransport) struct TransferTests {
-  @Test func `a response comes whole, with its head, version and timings`() async throws {
+  @Test func `a response arrives completely, with its head, version and timings`() async throws {
     let server = try ScriptedServer(
       .receiveHead,
       .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A: 1\r\nX-A:  two \r\nX-Empty:\r\n\r\nhello"))
@@ -24,7 +24,9 @@ import Testing
     #expect(record.ends.count == 1)
   }
 
-  @Test func `headers changed in the last moment are sent, empty ones too, framing ones are not`() async throws {
+  @Test func `headers that an observer sets at the issue are sent, even empty ones, except framing headers`()
+    async throws
+  {
     let server = try ScriptedServer(ScriptStep.respond())
     let probe = Probe()
     probe.onIssue = { headers in
@@ -48,7 +50,7 @@ import Testing
     for absent in ["X-Early", "Transfer-Encoding", "Connection", "Content-Length"] { #expect(!sent.contains(absent)) }
   }
 
-  @Test func `fields are sent in their order, even those that libcurl searches for`() async throws {
+  @Test func `headers are sent in their order, even headers that libcurl treats specially`() async throws {
     let server = try ScriptedServer([ScriptStep.respond() + ScriptStep.respond()])
     var settings = TransportSettings.patient
     settings.decodesContent = false
@@ -61,7 +63,7 @@ import Testing
       "X-A: 1\r\nx-b: 2\r\nAccept: text/html\r\nX-C: 3\r\ntraceparent: 00-a-b-01\r\nX-A: 4\r\nX-Empty:\r\nbaggage: k=v\r\n"
       + "User-Agent: test\r\nb3: 0\r\nApi-Key: 5\r\nX-: 6\r\nX-D: 7\r\n\r\n"
     _ = try await wire.send(Request(url: HTTPURL(server.baseURL), headers: headers))
-    // The second on a handle that has been used, and with fewer lines.
+    // The second request uses the same libcurl handle and has fewer lines.
     _ = try await wire.send(Request(url: HTTPURL(server.baseURL), headers: ["X-E": "8", "X-F": "9"]))
     let sent = try #require(server.receivedText.first)
     let start = "GET / HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"
@@ -70,7 +72,7 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `neighbouring fields are separate fields over HTTP-2`() async throws {
+  func `adjacent headers stay separate over HTTP-2`() async throws {
     let certificates = try await TestCertificates.shared()
     var configuration = NginxConfiguration()
     configuration.extraDirectives =
@@ -88,7 +90,7 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `a server is verified on a handle that has spoken clear text before`() async throws {
+  func `a server's certificate is verified even on a handle that was used for clear text before`() async throws {
     let certificates = try await TestCertificates.shared()
     let nginx = try await NginxServer.start(certificates: certificates)
     var settings = TransportSettings.patient
@@ -102,8 +104,8 @@ import Testing
     #expect(try await trusting.get(nginx.secureBaseURL + "/json").error == nil)
   }
 
-  @Test func `user and password of the URL become a header unless the request has its own`() async throws {
-    // Without it, the second request could go to a connection that the server is about to close.
+  @Test func `the URL's user and password are sent as Authorization unless the request has this header`() async throws {
+    // Without `Connection: close` the second request could use a connection that the server is about to close.
     let server = try ScriptedServer(ScriptStep.respond(headers: ["Connection: close"]))
     let wire = try Wire()
     let url = try HTTPURL("http://us%40er:p%3Ass@127.0.0.1:\(server.port)/")
@@ -120,7 +122,7 @@ import Testing
     let server = try ScriptedServer(.receiveToEnd)
     let probe = Probe()
     probe.onIssue = { _ in false }
-    // The transport can keep the connection, but not beyond its own end.
+    // The transport may keep the connection until the transport itself ends.
     let record = try await Wire().send(Request(url: HTTPURL(server.baseURL)), probe)
     #expect(record.code == .cancelled)
     #expect(record.issued.count == 1)
@@ -141,7 +143,7 @@ import Testing
     #expect(server.requests.dropFirst().first?.body.isEmpty == true)
   }
 
-  @Test func `informational responses are reported, trailers come with the end`() async throws {
+  @Test func `informational responses are reported, and the end has the trailers`() async throws {
     let server = try ScriptedServer(
       .receiveHead,
       .send(
@@ -176,8 +178,10 @@ import Testing
     #expect(record.head?.headers["X-B"] == "two")
   }
 
-  @Test func `a first header line that libcurl hands over in pieces is one line, wherever it is cut`() async throws {
-    // Libcurl cuts at 16 KiB; the second piece begins with a space.
+  @Test func `a first header line that libcurl delivers in pieces is read as one line, wherever it is cut`()
+    async throws
+  {
+    // Libcurl cuts at 16 KiB, so the second piece begins with a space.
     let value = String(repeating: "a", count: 16_384 - 8) + " b"
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nX-Long: \(value)\r\nContent-Length: 2\r\n\r\nhi"))
@@ -197,7 +201,7 @@ import Testing
     #expect(server.connectionCount == 1)
   }
 
-  @Test func `a transfer that is started from inside another's callbacks runs`() async throws {
+  @Test func `a transfer that is started in a callback of another transfer runs`() async throws {
     let server = try LoopbackServer()
     let wire = try Wire()
     let outer = Probe()
@@ -213,6 +217,6 @@ import Testing
 }
 
 extension ScriptedServer {
-  /// The same answer on every connection, which is closed afterwards.
+  /// Runs the same script on every connection, which is then closed.
   convenience init(_ script: [ScriptStep]) throws { try self.init([script]) }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SluiceWire
 
-/// What Sluice's own transport does in its own way.
+/// Behaviour that only Sluice's own transport has.
 @Suite(.overWire) struct WireTests {
   private func wire(
     _ resolver: NameResolver = .shared, _ change: (inout TransportSettings) -> Void = { _ in }
@@ -20,7 +20,7 @@ import Testing
 
   // MARK: Connections
 
-  @Test func `an address that refuses is followed by the next one`() async throws {
+  @Test func `if an address refuses the connection, the next address is tried`() async throws {
     let server = try ScriptedServer(ScriptStep.respond(body: "here"))
     // Nothing listens on the first two addresses.
     let resolver = NameResolver { _ in .success(["127.0.0.3", "::1", "127.0.0.1"]) }
@@ -29,17 +29,17 @@ import Testing
     #expect(record.timings.peerAddress == "127.0.0.1")
   }
 
-  @Test func `an address that never answers does not delay the next one to the limit`() async throws {
+  @Test func `if an address never answers, the next one is tried before the connect timeout`() async throws {
     let silent = try FullListener()
     let server = try ScriptedServer(ScriptStep.respond(body: "here"))
-    // The first address is that of a listener whose queue is full, on the port of the server.
+    // Nothing answers on the first address.
     let resolver = NameResolver { _ in .success(["192.0.2.1", "127.0.0.1"]) }
     let record = try await wire(resolver).get("http://many.test:\(server.port)/")
     #expect(record.bodyText == "here", "\(String(describing: record.error))")
     withExtendedLifetime(silent) {}
   }
 
-  @Test func `families alternate, and the first one stays first`() throws {
+  @Test func `address families alternate, and the family of the first address stays first`() throws {
     let addresses = ["::1", "::2", "127.0.0.1", "127.0.0.2", "127.0.0.3"].compactMap { SocketAddress($0, port: 1) }
     #expect(
       SocketAddress.interleaved(addresses).map(\.text) == ["::1", "127.0.0.1", "::2", "127.0.0.2", "127.0.0.3"])
@@ -47,7 +47,7 @@ import Testing
     #expect(SocketAddress(unixSocket: String(repeating: "x", count: 200)) == nil)
   }
 
-  @Test func `requests go to a Unix socket, and a path that is too long is an error`() async throws {
+  @Test func `requests are sent to a Unix socket, and a path that is too long is an error`() async throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("socket")
     let server = try EmbeddedServer(on: .unix(path: path)) { _ in .text("over a file") }
@@ -59,7 +59,7 @@ import Testing
     #expect(failed.error?.isBeforeSending == true)
   }
 
-  @Test func `a transfer that was cancelled while it waited leaves its place to the next`() async throws {
+  @Test func `a transfer that is cancelled while it waits gives its place to the next transfer`() async throws {
     let server = try LoopbackServer()
     server.hold()
     let wire = try wire { $0.maximumConnectionsPerHost = 1 }
@@ -77,7 +77,7 @@ import Testing
     #expect(probes[1].record.value.issued.isEmpty)
   }
 
-  @Test func `many requests that wait for a server all fail when it goes away`() async throws {
+  @Test func `many requests that wait for a connection all fail when the server goes away`() async throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("socket")
     let go = DispatchSemaphore(value: 0)
@@ -96,7 +96,7 @@ import Testing
     try await first.record.wait(for: "the first request") { !$0.issued.isEmpty }
     for _ in 0..<20_000 { wire.start(request, crowd) }
     await wire.onLoop {}
-    // Connections fail at once from here on.
+    // Without its file, new connections to the socket fail at once.
     FileTree.remove(path)
     go.signal()
     try await crowd.record.wait(for: "the end of the crowd") { $0.ends.count == 20_000 }
@@ -106,7 +106,7 @@ import Testing
 
   // MARK: Bodies
 
-  @Test func `a body waits for the 100 response that the request asks for`() async throws {
+  @Test func `a body waits for a 100 response if the request expects one`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .receive(4),
       .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
@@ -117,7 +117,7 @@ import Testing
     #expect(server.receivedText.first?.hasSuffix("\r\n\r\nbody") == true)
   }
 
-  @Test func `a body is not sent to a server that refuses it, and the connection is not used again`() async throws {
+  @Test func `a body is not sent to a server that refuses it, and the connection is not reused`() async throws {
     let server = try ScriptedServer([
       [.receiveHead, .send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"), .receiveToEnd],
       ScriptStep.respond(body: "next"),
@@ -130,7 +130,7 @@ import Testing
     #expect(server.receivedText.first?.contains("body") == false)
   }
 
-  @Test func `a body is sent after a second to a server that does not know 100 responses`() async throws {
+  @Test func `a body is sent after a second if the server sends no 100 response`() async throws {
     let server = try ScriptedServer(.receiveRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
     let request = Request(
       method: "PUT", url: try HTTPURL(server.baseURL), headers: ["Expect": "100-continue"], body: .text("body"))
@@ -143,7 +143,7 @@ import Testing
     Request(method: "PUT", url: try HTTPURL(server.baseURL), body: body)
   }
 
-  @Test func `a large body waits for a 100 response without being told to, and a smaller one does not`() async throws {
+  @Test func `by default a large body waits for a 100 response, and a smaller body does not`() async throws {
     let server = try ScriptedServer([
       [
         .receiveHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .receive(Self.largeBody.count),
@@ -163,7 +163,7 @@ import Testing
     #expect(heads.count == 1)
   }
 
-  @Test func `a server that answers 417 to an expectation has not processed the request`() async throws {
+  @Test func `a request whose expectation the server answers with 417 fails as not processed`() async throws {
     let server = try ScriptedServer([
       [.receiveHead, .send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"), .receiveToEnd],
       [
@@ -177,7 +177,7 @@ import Testing
     #expect(server.receivedText.map { $0.contains("Expect: ") } == [true, false])
   }
 
-  @Test func `a request that is sent again does not expect a 100 response`() async throws {
+  @Test func `a request that is resent does not expect a 100 response`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .receive(Self.largeBody.count), .send("HTTP/1.1 417 No\r\nContent-Length: 2\r\n\r\nno"))
     var options = TransferOptions()
@@ -186,21 +186,21 @@ import Testing
     #expect(record.head?.status == 417 && server.receivedText.first?.contains("Expect: ") == false)
   }
 
-  @Test func `a 417 that comes after the wait is a refusal of the expectation too`() async throws {
+  @Test func `a 417 that comes after the body was sent also refuses the expectation`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .receive(Self.largeBody.count), .send("HTTP/1.1 417 No\r\nContent-Length: 2\r\n\r\nno"))
     let record = try await wire().send(put(server, .bytes(Self.largeBody)))
     #expect(record.error?.code == .notProcessed)
   }
 
-  @Test func `a server that begins to answer although it wants the body gets the body`() async throws {
+  @Test func `a server that begins its response before it has read the body still gets the body`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no"), .receive(Self.largeBody.count), .send("k"))
     let record = try await wire().send(put(server, .bytes(Self.largeBody)))
     #expect(record.bodyText == "ok", "\(String(describing: record.error))")
   }
 
-  @Test func `after a large body has waited in vain, the server gets no further expectation`() async throws {
+  @Test func `if no 100 response came for a large body, later requests to the server expect none`() async throws {
     let server = try ScriptedServer([
       [
         .receiveHead, .receive(Self.largeBody.count), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
@@ -213,7 +213,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a response that comes before the end of the request is whole`(_ isStream: Bool) async throws {
+  func `a response that comes before the end of the request is complete`(_ isStream: Bool) async throws {
     let server = try ScriptedServer([
       [.receiveHead, .send("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig"), .receiveToEnd],
       ScriptStep.respond(body: "next"),
@@ -226,8 +226,8 @@ import Testing
     #expect(try await wire.get(server.baseURL).bodyText == "next")
   }
 
-  @Test func `a server that closes while it is sent to still gets its response through`() async throws {
-    // The response is in the socket before the connection breaks under the request.
+  @Test func `the response of a server that closes while the request is being sent is received`() async throws {
+    // The response is in the socket before the sending of the request fails.
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"), .shutdownWriting, .receiveToEnd)
     let body = Body.bytes([UInt8](repeating: 65, count: 16 << 20))
@@ -235,7 +235,7 @@ import Testing
     #expect(record.head?.status == 403 && record.bodyText == "no", "\(String(describing: record.error))")
   }
 
-  @Test func `a producer that has nothing is not asked again before it says that it has more`() async throws {
+  @Test func `a body stream without data is read again only after it has said that there is data`() async throws {
     let hints = String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 3)
     let server = try ScriptedServer([
       [.receiveHead, .send(hints), .receive(14), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
@@ -261,7 +261,7 @@ import Testing
 
   // MARK: Limits
 
-  @Test func `each limit of a response has an error of its own`() async throws {
+  @Test func `each limit of a response has its own error`() async throws {
     let responses = [
       (String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 101), "more than 100 informational responses"),
       ("HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 300_000), "262144 bytes"),
@@ -283,7 +283,7 @@ import Testing
     }
   }
 
-  @Test func `the limits are those of the settings`() async throws {
+  @Test func `the settings determine the limits of a response`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .receiveToEnd
     )
@@ -293,7 +293,7 @@ import Testing
 
   // MARK: TLS
 
-  @Test func `a head that comes in many records of TLS is read at once`() async throws {
+  @Test func `a head that comes in many TLS records is read completely`() async throws {
     let certificates = try await TestCertificates.shared()
     let server = try await TLSServer.start(certificates.server, ["-max_send_frag", "512"])
     let wire = try wire { $0.tls.ca = certificates.authority }
@@ -306,16 +306,16 @@ import Testing
     #expect(record.error == nil && record.head?.headers.count == 201, "\(record.ends)")
   }
 
-  @Test func `a body that ends with its connection is whole after a TLS close`() async throws {
+  @Test func `a body that ends with its connection is complete after a TLS close`() async throws {
     let certificates = try await TestCertificates.shared()
-    // Answers with a page of its own in HTTP/1.0, without a length.
+    // With `-www` the server responds with its own page in HTTP/1.0, without a length.
     let server = try await TLSServer.start(certificates.server, ["-www"])
     let record = try await wire { $0.tls.ca = certificates.authority }.get(server.baseURL)
     #expect(record.error == nil && record.bodyText.contains("</HTML>"), "\(record.ends)")
     #expect(record.head?.headers.contains("content-length") == false)
   }
 
-  @Test func `a body that ends with its connection, but without a TLS close, is truncated`() async throws {
+  @Test func `a body that ends with its connection, without a TLS close, fails as truncated`() async throws {
     let certificates = try await TestCertificates.shared()
     let server = try await TLSServer.start(certificates.server)
     let wire = try wire { $0.tls.ca = certificates.authority }
@@ -331,7 +331,7 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable), arguments: ["TLSv1.2", "TLSv1.3"])
-  func `a second connection to a server resumes the session`(_ version: String) async throws {
+  func `a second connection to a server resumes the TLS session`(_ version: String) async throws {
     let certificates = try await TestCertificates.shared()
     var configuration = NginxConfiguration()
     configuration.extraDirectives =
@@ -347,7 +347,7 @@ import Testing
     #expect(bodies == [". \(version)", "r \(version)"])
   }
 
-  @Test(.enabled(if: NginxServer.isAvailable)) func `the certificate must name the address of the URL`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `a certificate must name the URL's IP address`() async throws {
     let certificates = try await TestCertificates.shared()
     let nginx = try await NginxServer.start(NginxConfiguration(), certificates: certificates)
     let resolver = NameResolver { _ in .success(["127.0.0.1"]) }

@@ -8,8 +8,7 @@ import Testing
 
 /// Processes that a library starts during its trial do not outlive the trial.
 @Suite(.serialized) struct TrialDescendantsTests {
-  /// Runs a trial whose fixture writes the process id of the process it starts into a file; returns the id and the
-  /// refusal.
+  /// Runs a trial whose fixture starts a process and writes its process id into a file. Returns the id and the refusal.
   private func process(_ defines: [String], deadline: Duration = Patience.limit) async throws -> (pid_t, PluginError?) {
     let folder = try TemporaryDirectory()
     let file = folder.path("number")
@@ -19,7 +18,7 @@ import Testing
     return (number, refusal)
   }
 
-  /// Whether the condition comes to hold.
+  /// Waits until the condition holds, and returns false if it does not hold in time.
   private func comes(_ condition: () -> Bool) async throws -> Bool {
     let end = ContinuousClock.now + Patience.limit
     while !condition(), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }
@@ -27,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["DAEMON=1"]])
-  func `a process that a constructor starts is killed and named, a daemon too`(_ defines: [String]) async throws {
+  func `a process that a constructor starts is killed and reported, even a daemon`(_ defines: [String]) async throws {
     let (number, refusal) = try await process(defines)
     let error = try #require(refusal)
     #expect(error.code == .trialLeftProcess)
@@ -36,13 +35,13 @@ import Testing
   }
 
   @Test(arguments: [["HANG=1"], ["HANG=1", "DAEMON=1"]])
-  func `at the deadline everything that was started is killed`(_ defines: [String]) async throws {
+  func `at the trial's deadline all processes that the library started are killed`(_ defines: [String]) async throws {
     let (number, refusal) = try await process(defines, deadline: .seconds(1))
     #expect(refusal?.code == .trialTimedOut)
     #expect(kill(number, 0) != 0, "process \(number) is still there")
   }
 
-  @Test func `a trial that is cancelled ends at once, with all that it started`() async throws {
+  @Test func `a trial that is cancelled ends at once, with all processes that the library started`() async throws {
     let folder = try TemporaryDirectory()
     let file = folder.path("number")
     let fixture = try await TrialFixture("constructor-forks", ["HANG=1", "DAEMON=1", "NUMBER_FILE=\"\(file)\""])

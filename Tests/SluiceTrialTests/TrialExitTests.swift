@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// A library is not refused for what it does at the end of a process, but reported.
+/// A library that misbehaves at the end of its process causes a warning, but is not refused.
 struct TrialExitTests {
   private func warning(_ behaviour: String, _ defines: [String]) async throws -> String? {
     let fixture = try await TrialFixture(behaviour, defines)
@@ -24,7 +24,7 @@ struct TrialExitTests {
     (["ATEXIT", "DOES=hang()"], "does not return in a function that it registered with atexit"),
     (["DOES=_exit(7)"], "ends the process with status 7 in a destructor of the library"),
   ])
-  func `a function that misbehaves at the end of the process is named, and the build is accepted`(
+  func `the warning names the exit function that misbehaves, and the build is accepted`(
     _ defines: [String], _ words: String
   ) async throws {
     let warning = try #require(try await warning("ends-badly", defines))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// A compiled fixture in a store, as a swap has it before it asks its trial.
+/// A compiled fixture, copied into a store as a swap does it before the trial.
 struct TrialFixture {
   static let helper = BuiltProducts.executable("sluice")
 
@@ -35,7 +35,7 @@ struct TrialFixture {
       path: product.path, copy: copy.path, facts: facts, instances: [instance], deadline: deadline)
   }
 
-  /// Why the trial refuses the fixture; nil where it does not.
+  /// Runs the trial. Returns the error with which it refuses the fixture, or nil if it accepts the fixture.
   func refusal(
     configuration: JSONValue = [:], state: SavedState? = nil, stateOwner: String? = nil,
     deadline: Duration = Patience.limit

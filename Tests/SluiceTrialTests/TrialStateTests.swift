@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// State and self-tests, before a swap.
+/// State and self-tests in a trial, before a swap.
 struct TrialStateTests {
   private func refusal(
     _ state: String, _ defines: [String] = [], of owner: String? = nil
@@ -17,25 +17,25 @@ struct TrialStateTests {
     #expect(try await refusal(#"{"count": 5}"#) == nil)
   }
 
-  @Test func `a state that is refused refuses the build, unless it is optional`() async throws {
+  @Test func `a build that refuses the state is refused, unless its state is optional`() async throws {
     let error = try #require(try await refusal(#"{"count": "five"}"#))
     #expect(error.code == .stateRefused)
     #expect(error.reason.contains("expected an integer"), "\(error)")
     #expect(try await refusal(#"{"count": "five"}"#, ["OPTIONAL"]) == nil)
   }
 
-  @Test func `a state is tried only with the plugin that saved it`() async throws {
+  @Test func `a trial loads a state only into the plugin that saved it`() async throws {
     #expect(try await refusal(#"{"count": "five"}"#, of: "fixture")?.code == .stateRefused)
     #expect(try await refusal(#"{"count": "five"}"#, of: "another") == nil)
   }
 
-  @Test func `a crash in load says where it was`() async throws {
+  @Test func `the error for a crash in load names the instance`() async throws {
     let error = try #require(try await refusal(#"{"count": 13}"#))
     #expect(error.code == .trialCrashed)
     #expect(error.reason.contains("in load of the state of \"stage\""), "\(error)")
   }
 
-  @Test func `self-tests run with their documents, and one that fails refuses the build`() async throws {
+  @Test func `self-tests run with their documents, and a build with a failed self-test is refused`() async throws {
     #expect(try await TrialFixture.refusal(of: "tests-itself") == nil)
     let paint = try #require(try await TrialFixture.refusal(of: "tests-itself", [#"VALUE="green""#]))
     #expect(paint.code == .selfTestFailed)
@@ -45,7 +45,7 @@ struct TrialStateTests {
   }
 
   @Test(arguments: [#"DOCUMENT="{""#, #"DOCUMENT="{\"url\": 1}""#])
-  func `a self-test with an invalid document is the plugin's mistake`(_ define: String) async throws {
+  func `a build whose self-test has an invalid document is refused`(_ define: String) async throws {
     let error = try #require(try await TrialFixture.refusal(of: "tests-itself", [define]))
     #expect([.invalidTable, .selfTestFailed].contains(error.code), "\(error)")
   }

@@ -7,20 +7,20 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// A library that misbehaves in its trial before a swap harms no other process.
+/// Libraries that misbehave in the trial before a swap. They harm no other process.
 struct TrialTests {
   @Test func `a correct library is accepted`() async throws {
     #expect(try await TrialFixture.refusal(of: "minimal") == nil)
   }
 
-  @Test func `a constructor that exits is named with its status`() async throws {
+  @Test func `the error for a constructor that exits has the exit status`() async throws {
     let error = try #require(try await TrialFixture.refusal(of: "constructor-exits"))
     #expect(error.code == .trialExited)
     #expect(error.reason.contains("status \(Sanitizer.statusOfExitWhileLoading) while it was loaded"), "\(error)")
     #expect(error.isRefusal)
   }
 
-  @Test func `a constructor that crashes is named with its signal and its last words`() async throws {
+  @Test func `the error for a constructor that crashes has the signal and the last line of output`() async throws {
     let error = try #require(try await TrialFixture.refusal(of: "constructor-crashes"))
     #expect(error.code == .trialCrashed)
     #expect(error.reason.contains("SIGSEGV while it was loaded"), "\(error)")
@@ -35,7 +35,7 @@ struct TrialTests {
     #expect(error.reason.contains("while it was loaded"), "\(error)")
   }
 
-  @Test func `twenty megabytes of output block nothing, and the end of it is shown`() async throws {
+  @Test func `twenty megabytes of output do not block the trial, and an error shows the last line`() async throws {
     #expect(try await TrialFixture.refusal(of: "constructor-prints") == nil)
     let error = try #require(try await TrialFixture.refusal(of: "constructor-prints", ["CRASH"]))
     #expect(error.reason.contains("SIGABRT"), "\(error)")
@@ -43,19 +43,19 @@ struct TrialTests {
     #expect(error.reason.utf8.count < 1000)
   }
 
-  @Test func `a library that opens files without end gets few`() async throws {
+  @Test func `a library that opens files endlessly is stopped at its limit`() async throws {
     let error = try #require(try await TrialFixture.refusal(of: "constructor-opens-files"))
     #expect(error.code == .loadFailed)
     #expect(error.reason == "cannot be inspected, because it has used up all file descriptors")
   }
 
-  @Test(.disabled(if: Sanitizer.isOn, "address space is not limited then"))
+  @Test(.disabled(if: Sanitizer.isOn, "with a sanitizer the address space is not limited"))
   func `a library that allocates endlessly is stopped at its limit`() async throws {
     let error = try #require(try await TrialFixture.refusal(of: "constructor-allocates"))
     #expect(error.reason.contains("SIGABRT while it was loaded"), "\(error)")
   }
 
-  @Test func `create that hangs, exits or crashes is named with the instance`() async throws {
+  @Test func `the error for a create that hangs, exits or crashes names the instance`() async throws {
     for (defines, code, words) in [
       ("DOES=hang()", PluginError.Code.trialTimedOut, "in create of \"stage\""),
       ("DOES=exit(7)", .trialExited, "status 7 in create of \"stage\""),
@@ -92,17 +92,17 @@ struct TrialTests {
     #expect(error.advice?.contains("swap.trial") == true)
   }
 
-  @Test func `destroy that crashes is found before the swap`() async throws {
+  @Test func `a destroy that crashes is refused before the swap`() async throws {
     let error = try #require(
       try await TrialFixture.refusal(of: "create-misbehaves", ["WHERE=destroy", "DOES=abort()"]))
     #expect(error.reason.contains("SIGABRT in destroy of \"stage\""), "\(error)")
   }
 
-  @Test func `a thread that is left behind ends with the trial`() async throws {
+  @Test func `a thread that a library leaves behind ends with the trial`() async throws {
     #expect(try await TrialFixture.refusal(of: "create-misbehaves", ["DOES=leave_thread()"]) == nil)
   }
 
-  @Test func `a plugin's message is shown without the strings of its configuration`() async throws {
+  @Test func `the error shows a plugin's output without the strings of its configuration`() async throws {
     let error = try #require(
       try await TrialFixture.refusal(
         of: "create-misbehaves", ["DOES=abort()"], configuration: ["token": "hunter2-hunter2"]))
@@ -110,7 +110,7 @@ struct TrialTests {
     #expect(!error.description.contains("hunter2"))
   }
 
-  @Test func `create that refuses is reported in the plugin's words`() async throws {
+  @Test func `the error for a create that fails has the plugin's message`() async throws {
     let error = try #require(try await TrialFixture.refusal(of: "breaks-lifecycle", ["CREATE=SLUICE_STATUS_FAILED"]))
     #expect(error.code == .createFailed)
     #expect(error.reason == "the moon is missing")
@@ -119,14 +119,15 @@ struct TrialTests {
     #expect(none.reason.contains("gave no instance"))
   }
 
-  @Test func `a configuration that the schema does not allow is refused by name`() async throws {
+  @Test func `a configuration that violates the plugin's schema is refused, and the error names the key`() async throws
+  {
     let error = try #require(try await TrialFixture.refusal(of: "breaks-lifecycle", configuration: ["token": 1]))
     #expect(error.code == .configuration)
     #expect(error.reason.contains("/token"))
   }
 
   @Test(arguments: [("undefined-symbol", "undefined symbol"), ("entry-returns-null", "")])
-  func `a library that the loader or the entry point refuses is already refused here`(
+  func `a library that cannot be loaded, or whose entry point fails, is refused in the trial`(
     _ behaviour: String, _ words: String
   ) async throws {
     let error = try #require(try await TrialFixture.refusal(of: behaviour))
@@ -134,11 +135,11 @@ struct TrialTests {
     #expect(error.reason.contains(words), "\(error)")
   }
 
-  @Test func `activate is not called`() async throws {
+  @Test func `a trial does not call activate`() async throws {
     #expect(try await TrialFixture.refusal(of: "breaks-lifecycle", ["ACTIVATE=SLUICE_STATUS_FAILED"]) == nil)
   }
 
-  @Test func `an invalid helper is reported, and is not mistaken for a refusal`() async throws {
+  @Test func `an invalid trial helper is reported as such, not as a refusal`() async throws {
     let fixture = try await TrialFixture("minimal")
     for path in ["/bin/true", "/nonexistent/sluice"] {
       let trial = try #require(HelperTrial(helper: path))

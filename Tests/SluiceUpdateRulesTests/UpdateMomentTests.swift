@@ -15,7 +15,7 @@ import Testing
     "2026-11-26 12:00:00Z", "2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-11-26T24:00:00Z",
     "2026-11-26T12:00:60Z", "1969-12-31T23:59:59Z", "2026-11-26T12:00:00.0Z", "-026-11-26T12:00:00Z",
   ])
-  func `another form, and a day that does not exist, are refused`(text: String) {
+  func `a time in another form, or with a day that does not exist, is refused`(text: String) {
     #expect(UpdateMoment(text) == nil)
   }
 }

@@ -1,7 +1,8 @@
 import SluiceUpdateRules
 import Testing
 
-/// The steps of the client workflow of TUF (specification 1.0.33, section 5), each by its number.
+/// The steps of the client workflow of TUF (specification 1.0.33, section 5). Each test name begins with the number of
+/// its step.
 @Suite struct UpdateRulesTests {
   private static let day: Int64 = 86400
   private static let now = UpdateMoment(seconds: 1000 * day)
@@ -93,7 +94,7 @@ import Testing
 
   // MARK: §5.1: the time at which the update began
 
-  @Test func `5_1: a clock before the making of the program is refused`() {
+  @Test func `5_1: a clock before the time at which the program was built is refused`() {
     expect(.clock) { () throws(UpdateError) in
       try Self.rules(UpdateMoment(seconds: 900 * Self.day - 1)).checkClock(TrustFloors())
     }
@@ -114,7 +115,7 @@ import Testing
 
   // MARK: §5.3: root
 
-  @Test func `5_3_4: signatures of enough different keys are needed`() throws {
+  @Test func `5_3_4: a document needs signatures of enough different keys`() throws {
     let (rules, root) = (Self.rules(), Self.root())
     let payload = try rules.authenticated(Self.document(.root, by: Array(Self.roots.prefix(2))), as: .root, by: root)
     #expect(payload == [1, 2, 3])
@@ -131,7 +132,7 @@ import Testing
     _ = try Self.rules().authenticated(document, as: .root, by: Self.root())
   }
 
-  @Test func `5_3_4: a signature of another payload or type does not count`() {
+  @Test func `5_3_4: a signature for another payload or type does not count`() {
     let good = Self.document(.root, by: Self.roots)
     for other in [
       SignedDocument(payloadType: good.payloadType, payload: [1, 2], signatures: good.signatures),
@@ -159,14 +160,14 @@ import Testing
     }
   }
 
-  @Test func `5_3_4: a verifier that cannot tell is an error, not a refusal`() {
+  @Test func `5_3_4: a verifier that fails is an error, not a refusal of the signature`() {
     expect(.verifier) { () throws(UpdateError) in
       _ = try Self.rules(Self.now, BrokenVerifier()).authenticated(
         Self.document(.root, by: Self.roots), as: .root, by: Self.root())
     }
   }
 
-  @Test func `5_3_4: documents of other roles and channels are refused before their signatures`() {
+  @Test func `5_3_4: documents of other roles and channels are refused before signatures are verified`() {
     let broken = Self.rules(Self.now, BrokenVerifier())
     for document in [
       Self.document(.release, by: []), Self.document(.timestamp, by: [], channel: "beta"),
@@ -178,7 +179,7 @@ import Testing
     }
   }
 
-  @Test func `5_3_5: the next root has the next version`() {
+  @Test func `5_3_5: the next root must have the next version`() {
     let (rules, trusted) = (Self.rules(), Self.root(5))
     #expect(throws: Never.self) { try rules.check(root: Self.root(6), after: trusted) }
     for version: Int64 in [7, 100, .max] {
@@ -210,7 +211,7 @@ import Testing
     expect(.expired) { () throws(UpdateError) in try Self.rules().checkExpiry(root: root) }
   }
 
-  @Test func `5_3_11: only a change of keys takes floors away`() {
+  @Test func `5_3_11: only a change of a role's keys removes its floors`() {
     let (rules, floors) = (Self.rules(), Self.floors(timestamp: 7, release: 8))
     let same = rules.floors(floors, after: Self.root(2, roots: Self.signers), following: Self.root())
     #expect(same.timestamp?.version == 7 && same.release?.version == 8 && same.namedRelease == 8)
@@ -221,7 +222,7 @@ import Testing
     #expect(released.timestamp == nil && released.namedRelease == nil && released.release == nil)
   }
 
-  @Test func `5_3_11: another threshold of the same keys is a change`() {
+  @Test func `5_3_11: another threshold for the same keys counts as a change of keys`() {
     var next = Self.root(2)
     next.roles[.timestamp] = .init(keys: Set(Self.signers), threshold: 1)
     var after = next
@@ -232,7 +233,9 @@ import Testing
 
   // MARK: §5.4: timestamp
 
-  @Test func `5_4_3_1: a lower version is a rollback, an equal one is nothing new`() throws {
+  @Test func `5_4_3_1: a timestamp with a lower version is a rollback, and one with an equal version is not new`()
+    throws
+  {
     let rules = Self.rules()
     #expect(try rules.isNew(Self.timestamp(), TrustFloors()))
     #expect(try rules.isNew(Self.timestamp(8), Self.floors(timestamp: 7)))
@@ -241,7 +244,7 @@ import Testing
     expect(.rollback) { () throws(UpdateError) in _ = try rules.isNew(Self.timestamp(6), Self.floors(timestamp: 7)) }
   }
 
-  @Test func `5_4_3_2: a lower release than one that was named before is a rollback`() throws {
+  @Test func `5_4_3_2: a timestamp that names a lower release than an earlier one is a rollback`() throws {
     let rules = Self.rules()
     var named = Self.floors(timestamp: 7)
     named.namedRelease = 5
@@ -251,7 +254,7 @@ import Testing
     }
   }
 
-  @Test func `5_4_4: an expired timestamp is refused, even one that is known`() {
+  @Test func `5_4_4: an expired timestamp is refused, even if it was accepted before`() {
     for floors in [TrustFloors(), Self.floors(timestamp: 1)] {
       expect(.expired) { () throws(UpdateError) in
         _ = try Self.rules(Self.after(3600)).isNew(Self.timestamp(), floors)
@@ -279,7 +282,7 @@ import Testing
 
   // MARK: §5.5 and §5.6: release
 
-  @Test func `5_5_2: length and hash are those of the timestamp`() {
+  @Test func `5_5_2: length and hash of a release must be those in the timestamp`() {
     let other = String(repeating: "1", count: 64)
     #expect(throws: Never.self) {
       try UpdateRules.check("x", length: 1, hash: Self.hash, expectedLength: 1, expectedHash: Self.hash)
@@ -292,7 +295,7 @@ import Testing
     }
   }
 
-  @Test func `5_5_4: the version is the one that the timestamp names`() {
+  @Test func `5_5_4: the version of a release must be the one that the timestamp names`() {
     for version: Int64 in [1, 3] {
       expect(.mismatch) { () throws(UpdateError) in
         try Self.rules().check(Self.release(version), named: Self.timestamp(names: 2), TrustFloors())
@@ -300,7 +303,7 @@ import Testing
     }
   }
 
-  @Test func `5_5_5: a lower version than one that was accepted is a rollback`() {
+  @Test func `5_5_5: a release with a lower version than an accepted one is a rollback`() {
     #expect(throws: Never.self) {
       try Self.rules().check(Self.release(5), named: Self.timestamp(names: 5), Self.floors(release: 5))
     }
@@ -315,7 +318,7 @@ import Testing
     }
   }
 
-  @Test func `5_6_3: a payload of another channel, and one from the future, are refused`() {
+  @Test func `5_6_3: a release for another channel or from the future is refused`() {
     expect(.mismatch) { () throws(UpdateError) in
       try Self.rules().check(Self.release(channel: "beta"), named: Self.timestamp(), TrustFloors())
     }
@@ -336,7 +339,7 @@ import Testing
     #expect(target.sha256.first == "4")
   }
 
-  @Test func `5_7: what does not fit is refused`() {
+  @Test func `5_7: a release without a build that fits this machine is refused`() {
     for release in [
       Self.release(targets: []), Self.release(targets: [Self.target("q")]),
       Self.release(targets: [Self.target(machine: "aarch64")]), Self.release(targets: [Self.target(abi: 5...5)]),
@@ -357,11 +360,11 @@ import Testing
   // MARK: Names
 
   @Test(arguments: ["", "0", String(repeating: "A", count: 64), String(repeating: "g", count: 64), hash + "0"])
-  func `a name of a key is 64 hex digits in lower case`(text: String) {
+  func `a text that is not 64 lower-case hex digits is not a key id`(text: String) {
     #expect(KeyID(hex: text) == nil)
   }
 
-  @Test func `the signed bytes say where each part ends`() {
+  @Test func `the signed bytes have the length of each part`() {
     let one = SignedDocument(payloadType: "a", payload: Array("1 b".utf8))
     let two = SignedDocument(payloadType: "a 3 1", payload: Array("b".utf8))
     #expect(String(decoding: one.signedBytes, as: UTF8.self) == "DSSEv1 1 a 3 1 b")
@@ -369,7 +372,7 @@ import Testing
   }
 }
 
-/// A signature is the message and the key.
+/// A verifier whose signatures consist of the message and the key.
 private struct StubVerifier: SignatureVerifier {
   static func signature(_ message: [UInt8], _ key: KeyID) -> [UInt8] { message + Array(key.hex.utf8) }
 

@@ -6,7 +6,7 @@ import SluiceUpdate
 import SluiceUpdateRules
 import Testing
 
-/// `sluice publish` and `sluice update`, from a new key to an installed release.
+/// The commands `sluice publish` and `sluice update`, from new keys to an installed release.
 @Suite struct CommandTests {
   private let files: TemporaryDirectory
   private let server: EmbeddedServer
@@ -57,7 +57,7 @@ import Testing
       """, to: "sluice.json")
   }
 
-  @Test func `a release goes from its keys to its installation`() async throws {
+  @Test func `a release is signed, published, found and installed`() async throws {
     try await begin()
     for name in FileTree.names(in: files.path("keys")) where name.hasSuffix(".key") {
       var status = stat()
@@ -91,7 +91,7 @@ import Testing
     try await check("update", "apply", "-c", file)
     let text = Array("no library".utf8)
     let hash = try ReleaseServer.hash(text)
-    // Published by other means: this program would not publish it.
+    // The test publishes this release itself, because `sluice publish` would refuse it.
     let signers = try ["release-1", "release-2"].map { try SigningKey(file: key($0)) }
     let publication = try Publication(opening: repository)
     try files.write(text, to: "repository/targets/\(hash).so")
@@ -111,7 +111,7 @@ import Testing
     #expect(retried.ending == .exited(1), "\(retried.outputText)")
   }
 
-  @Test func `keys are changed by two people, one after the other`() async throws {
+  @Test func `two people sign a change of keys, one after the other`() async throws {
     try await begin()
     try await publish("1.0")
     let file = try configuration()
@@ -121,7 +121,7 @@ import Testing
       "publish", "rotate", repository, "--add", "release=\(key("release-9")).pub", "--remove",
       "release=\(key("release-1")).pub", "--key", key("root-1"))
     #expect(first.contains("1 of 2"), "\(first)")
-    // Another change would lose the first one.
+    // A second change is refused, because it would lose the first one.
     let other = try await sluice("publish", "rotate", repository, "--threshold", "release=1", "--key", key("root-2"))
     #expect(other.ending == .exited(2) && other.errorText.contains("waits for signatures"), "\(other.errorText)")
     let second = try await check("publish", "rotate", repository, "--key", key("root-2"))
@@ -136,7 +136,7 @@ import Testing
     #expect(applied.contains("release 2 is installed"), "\(applied)")
   }
 
-  @Test func `what would be refused by clients is not published`() async throws {
+  @Test func `documents that clients would refuse are not published`() async throws {
     try await begin()
     try await publish("1.0")
     let library = try await StampBuilds.shared.library("1.0")
@@ -166,7 +166,7 @@ import Testing
     try await check("update", "apply", "-c", file)
   }
 
-  @Test func `a private key that others can read is refused, and no key is overwritten`() async throws {
+  @Test func `a private key that others can read is refused, and existing keys are not overwritten`() async throws {
     try await begin()
     let key = key("release-1")
     let text = try FileTree.read(key)
@@ -180,7 +180,7 @@ import Testing
     #expect(result.ending == .exited(2) && result.errorText.contains("only you can read"), "\(result.errorText)")
   }
 
-  @Test func `another program can sign, and its signature is checked`() async throws {
+  @Test func `another program can make a signature, and the signature is verified`() async throws {
     try await begin()
     let library = try await StampBuilds.shared.library("1.0")
     try await check("publish", "add", repository, library, "--id", "stamp")
@@ -196,7 +196,7 @@ import Testing
     #expect(signed.contains("release 1 is signed"), "\(signed)")
   }
 
-  @Test func `there is no version after the highest one`() async throws {
+  @Test func `after the highest version no further version is published`() async throws {
     try await begin()
     try await publish("1.0")
     try files.write(

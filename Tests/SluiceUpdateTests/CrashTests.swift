@@ -10,8 +10,8 @@ import SluiceUpdate
 import SluiceUpdateRules
 import Testing
 
-/// The command is killed at each step of an update. What it leaves is one of the two valid states, and the next update
-/// completes it.
+/// The command is killed at each step of an update. Either the old or the new release is then installed, and the next
+/// update installs the new one.
 @Suite struct CrashTests {
   private let releases: ReleaseServer
   private let machine: UpdatedMachine
@@ -25,7 +25,7 @@ import Testing
     Command(BuiltProducts.executable("sluice"), ["update", word, "--json", "-c", try machine.configurationFile()])
   }
 
-  /// After a kill: the status can be read, and an update installs the release.
+  /// Checks, after a kill, that the status can be read and that an update installs the release.
   private static func expectRecovery(_ machine: UpdatedMachine, _ release: Int64) async throws {
     let status = try await update("status", machine).start().wait()
     #expect(status.ending == .exited(0), "\(status.errorText)")
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: ["1.root.json", "timestamp", "release", "build"])
-  func `a command that is killed while it waits for an answer leaves a valid state`(step: String) async throws {
+  func `a command that is killed while it waits for a response leaves a valid state`(step: String) async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     try releases.putRoot()
@@ -65,7 +65,9 @@ import Testing
     try await Self.expectRecovery(machine, 2)
   }
 
-  @Test func `a command that is killed in the middle of a build leaves it to be continued`() async throws {
+  @Test func `if a command is killed during the download of a build, the next update installs the release`()
+    async throws
+  {
     let mirror = try RawMirror(releases)
     let machine = try UpdatedMachine(releases, url: mirror.url)
     try await releases.publish("1.0")
@@ -83,9 +85,9 @@ import Testing
     try await Self.expectRecovery(machine, 2)
   }
 
-  /// Scale: 12 kills; `SLUICE_SOAK=1` takes 200. Each comes after another answer of the server, and a little later each
-  /// time, so that it meets other steps; which one does not matter.
-  @Test func `a command that is killed anywhere leaves a valid state`() async throws {
+  /// Kills the command 12 times, or 200 times with `SLUICE_SOAK=1`. Each kill follows another response of the server,
+  /// with a longer delay each time, so the kills hit different steps.
+  @Test func `a command that is killed at any step leaves a valid state`() async throws {
     let count = getenv("SLUICE_SOAK") != nil ? 200 : 12
     try await releases.publish("0")
     try await machine.installs(1)
@@ -94,7 +96,7 @@ import Testing
       let release = Int64(round + 1)
       let (seen, reached) = (Watched(0), Signal())
       releases.intercept { _, _ in
-        // Root, timestamp, release and build; a build that is on disk is not requested.
+        // The requests are for root, timestamp, release and build. A build that is on disk is not requested.
         seen.update { $0 += 1 }
         if seen.value == round % 4 + 1 { reached.set() }
         return nil
@@ -113,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `what an interrupted write has left is removed by the next update`() async throws {
+  @Test func `the next update removes files that an interrupted write has left`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     let names = [".0123456789abcdef.new", ".1.link", "releases/.77.new"]
@@ -123,9 +125,9 @@ import Testing
     for name in names { #expect(!FileTree.exists(machine.path(name))) }
   }
 
-  @Test func `two commands at once install a release once`() async throws {
+  @Test func `several commands at once install a release once`() async throws {
     try await releases.publish("1.0")
-    // The command is made once: making it writes the configuration, of which a running command could read a part.
+    // `update` writes the configuration file, so it is called once. Otherwise a running command might read half a file.
     let command = try Self.update("apply", machine)
     let commands = try (0..<4).map { _ in try command.start() }
     for command in commands {

@@ -9,7 +9,7 @@ import SluiceUpdate
 import SluiceUpdateRules
 import Testing
 
-/// The folder of an installation: damage, other processes that use it, other users who may write to it.
+/// The folder of an installation: damaged files, other processes that use it, and other users who can write to it.
 @Suite struct FolderTests {
   private let releases: ReleaseServer
   private let machine: UpdatedMachine
@@ -19,7 +19,7 @@ import Testing
     machine = try UpdatedMachine(releases)
   }
 
-  @Test func `a damaged state installs nothing, and traffic goes on`() async throws {
+  @Test func `with a damaged state file nothing is installed, and requests are still served`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       try await releases.publish("1.1")
@@ -54,7 +54,7 @@ import Testing
     #expect(try FileTree.read(machine.path(name)) == bytes)
   }
 
-  @Test func `the folder of another channel is refused`() async throws {
+  @Test func `a folder that belongs to another channel is refused`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     let result = try await machine.updater { $0.update?.channel = "beta" }.check(.immediate)
@@ -62,7 +62,7 @@ import Testing
     try machine.expectInstalled(1)
   }
 
-  @Test func `another repository is not trusted for the same folder`() async throws {
+  @Test func `a folder does not trust another repository`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     let other = try ReleaseServer()
@@ -74,7 +74,7 @@ import Testing
     try machine.expectInstalled(1)
   }
 
-  @Test func `a repository can move to another server`() async throws {
+  @Test func `a folder still works if its repository moves to another server`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     try await releases.publish("1.1")
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: ["", "/builds", "/releases", "/downloads"])
-  func `a folder that others may write to is refused`(name: String) async throws {
+  func `a folder to which others can write is refused`(name: String) async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     chmod(machine.path("") + name, 0o777)
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
-  func `a folder of another user is refused`() async throws {
+  func `a folder that belongs to another user is refused`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     chown(machine.path("builds"), 65534, 65534)
@@ -106,7 +106,7 @@ import Testing
     _ = try machine.updater()
   }
 
-  @Test func `a link in the place of a download or of the lock is not followed`() async throws {
+  @Test func `a symbolic link in place of a download, the lock or the history is not followed`() async throws {
     let victim = try machine.files.write("precious", to: "victim")
     try await releases.publish("1.0")
     _ = try machine.updater()
@@ -126,7 +126,7 @@ import Testing
 
   // MARK: Several updaters
 
-  @Test func `updaters of one folder fetch a build once`() async throws {
+  @Test func `several updaters of one folder fetch a build once`() async throws {
     try await releases.publish("1.0")
     let machine = machine
     try await withThrowingTaskGroup(of: UpdateResult.self) { group in
@@ -142,8 +142,8 @@ import Testing
     #expect(releases.requestCount(path) == 1)
   }
 
-  /// Otherwise a mirror that sends slowly could keep every engine from its start and from its end.
-  @Test func `an engine starts and ends while another process waits for a build`() async throws {
+  /// Otherwise a slow mirror could stop every engine from starting and from ending.
+  @Test func `an engine can start and end while another process waits for a build`() async throws {
     let (machine, releases) = (machine, releases)
     try await releases.publish("1.0")
     try await machine.installs(1)
@@ -158,7 +158,7 @@ import Testing
     #expect(result.action == .installed && result.release == 2, "\(result)")
   }
 
-  @Test func `what is learned while another process waits for a build is kept`() async throws {
+  @Test func `a release that becomes held while an updater waits for a build stays held`() async throws {
     let (machine, releases) = (machine, releases)
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine, { $0.swap.probation?.duration = .milliseconds(1) }) { running in
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func `engines of one folder follow each other`() async throws {
+  @Test func `an engine loads a release that another engine of the same folder has installed`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { first in
       try await UpdatedEngine.run(on: machine) { second in
@@ -195,8 +195,8 @@ import Testing
     }
   }
 
-  /// Scale: 20 engines; `SLUICE_SOAK=1` takes 100.
-  @Test func `many engines poll one server, and each takes a release once`() async throws {
+  /// Runs 20 engines, or 100 with `SLUICE_SOAK=1`.
+  @Test func `many engines look for releases on one server, and each installs a release once`() async throws {
     let count = getenv("SLUICE_SOAK") != nil ? 100 : 20
     DescriptorLimit.raise(to: 8192)
     try await releases.publish("1.0")
@@ -212,7 +212,7 @@ import Testing
             try await machine.lines.wait(for: "release 2") { lines in
               lines.contains { $0.contains("release 2 ") && $0.contains(" installed: ") }
             }
-            // Only after the next looks, which must find nothing new.
+            // The next looks must find nothing new.
             let requests = releases.requestCount(ReleaseServer.timestampPath)
             let again = await running.updater.check()
             #expect(again.action == .none && again.release == 2, "\(again)")
@@ -233,8 +233,8 @@ import Testing
 
   // MARK: A full disk
 
-  /// A limit on file sizes makes writing fail half-way, as on a full disk. A sanitizer's own mapped memory does not
-  /// survive the limit.
+  /// A limit on file sizes makes a write fail half-way, as on a full disk. The test does not run with a sanitizer,
+  /// whose mapped memory does not work with the limit.
   @Test(.enabled(if: !Sanitizer.isOn))
   func `a build that cannot be written is not installed`() async throws {
     try await releases.publish("1.0")
@@ -252,7 +252,7 @@ import Testing
   }
 
   @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a small disk"))
-  func `a full disk installs nothing, and does no lasting harm`() async throws {
+  func `on a full disk nothing is installed, and with free space the update works again`() async throws {
     let machine = try UpdatedMachine(releases)
     let disk = try await SmallDisk(at: machine.path(""))
     try await releases.publish("1.0")

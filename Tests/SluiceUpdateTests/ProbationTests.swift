@@ -10,7 +10,7 @@ import SluiceUpdate
 import SluiceUpdateRules
 import Testing
 
-/// Releases on probation, and returns to older ones.
+/// Releases on probation, and rollbacks to older releases.
 @Suite struct ProbationTests {
   private let releases: ReleaseServer
   private let machine: UpdatedMachine
@@ -22,7 +22,7 @@ import Testing
 
   private static let sluice = BuiltProducts.executable("sluice")
 
-  /// A command with an engine that has served one request, and waits for more.
+  /// Starts a command whose engine has served one request and waits for more.
   private func running() async throws -> (RunningCommand, EmbeddedServer) {
     let echo = try EmbeddedServer { request in .text(request.value(of: "x-build") ?? "none") }
     let command = try Command(Self.sluice, ["run", "-q", "-c", try machine.configurationFile()]).start()
@@ -31,7 +31,7 @@ import Testing
     return (command, echo)
   }
 
-  /// Release 1 has passed its probation, and release 2 waits for a process.
+  /// Lets release 1 pass its probation, and installs release 2, whose probation begins with the next process.
   private func prepareSecond() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine, { $0.swap.probation?.duration = .milliseconds(1) }) { _ in
@@ -41,7 +41,7 @@ import Testing
     try await machine.installs(2)
   }
 
-  @Test func `a process that ends uncleanly on probation takes its release with it`() async throws {
+  @Test func `if a process ends unexpectedly on probation, its release is rolled back and refused`() async throws {
     try await prepareSecond()
     let (command, echo) = try await running()
     #expect(command.outputSoFar.contains("1.1"), "\(command.outputSoFar)")
@@ -57,8 +57,8 @@ import Testing
     echo.stop()
   }
 
-  /// A container whose first process does not wait for others keeps them for ever.
-  @Test func `a process that has ended counts as ended before its parent has noticed`() async throws {
+  /// In a container whose first process does not wait for its children, ended processes stay forever as zombies.
+  @Test func `a zombie process counts as ended`() async throws {
     try await prepareSecond()
     let echo = try EmbeddedServer { request in .text(request.value(of: "x-build") ?? "none") }
     let parent = try Command(
@@ -81,8 +81,8 @@ import Testing
     echo.stop()
   }
 
-  /// Whoever stops a service kills it when it takes too long.
-  @Test func `a process that is killed after it was asked to end does not end a probation`() async throws {
+  /// A service manager kills a service that takes too long to stop.
+  @Test func `a process that is killed after SIGTERM does not fail the probation`() async throws {
     try await prepareSecond()
     let (asked, echo) = (Signal(), try EmbeddedServer { _ in .deferred { _ in } })
     let server = try EmbeddedServer { request in
@@ -107,8 +107,8 @@ import Testing
     server.stop()
   }
 
-  /// A power failure is not the fault of a release.
-  @Test func `a machine that goes down on probation begins it again`() async throws {
+  /// A power failure is not a failure of the release.
+  @Test func `after a restart of the machine during probation, the probation begins again`() async throws {
     try await prepareSecond()
     let (command, echo) = try await running()
     command.send(signal: SIGKILL)
@@ -126,7 +126,7 @@ import Testing
     #expect(status["probation"]?["release"]?.integer == 2 && status["refused"]?.count == 0, "\(status)")
   }
 
-  /// There is nothing to try: the engine continues with the build that it has.
+  /// The engine continues with the build that it already has.
   @Test func `a release with the same builds needs no probation`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a process that ends in order on probation leaves it to the next`(isInterrupted: Bool) async throws {
+  func `if a process ends normally, the next one continues its probation`(isInterrupted: Bool) async throws {
     try await prepareSecond()
     for _ in 0..<2 {
       let (command, echo) = try await running()
@@ -155,7 +155,7 @@ import Testing
     #expect(try machine.status()["refused"]?.count == 0)
   }
 
-  @Test func `a process that fails its requests and crashes is not started again with the release`() async throws {
+  @Test func `after a process has crashed on probation, the next process starts with the older release`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine, { $0.swap.probation?.duration = .milliseconds(1) }) { _ in
       try await machine.wait(for: "passed")
@@ -174,8 +174,8 @@ import Testing
     otherEcho.stop()
   }
 
-  /// `sluice send` serves one request, and takes no part in probations.
-  @Test func `a command that only uses what is installed does not end a probation`() async throws {
+  /// `sluice send` sends one request, and does not count for probation.
+  @Test func `a command that only uses the installed release does not end its probation`() async throws {
     try await prepareSecond()
     let echo = try EmbeddedServer { request in .text(request.value(of: "x-build") ?? "none") }
     for _ in 0..<2 {
@@ -189,9 +189,9 @@ import Testing
     echo.stop()
   }
 
-  /// A wrong option, or a file that cannot be opened, is not a fault of the release.
+  /// An invalid option, or a file that cannot be opened, is not a failure of the release.
   @Test(arguments: ["tls", "output", "control"])
-  func `a start that fails for another reason does not end a probation`(reason: String) async throws {
+  func `a start that fails for another reason does not fail the probation`(reason: String) async throws {
     try await prepareSecond()
     var file = try machine.configurationFile()
     if reason == "tls" {
@@ -209,9 +209,9 @@ import Testing
     #expect(status["refused"]?.count == 0 && status["probation"]?["release"]?.integer == 2, "\(status)")
   }
 
-  // MARK: Returns
+  // MARK: Rollbacks
 
-  @Test func `a release from which a command has returned is not installed again by itself`() async throws {
+  @Test func `after a rollback by command the engine does not install the release again by itself`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       try await releases.publish("1.1")
@@ -231,7 +231,7 @@ import Testing
     }
   }
 
-  @Test func `a command does not return to a build that was revoked in between`() async throws {
+  @Test func `a rollback by command to a build that was revoked meanwhile is refused`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       let revoked = try await releases.target("1.0").sha256
@@ -246,7 +246,7 @@ import Testing
     #expect(build == "1.1")
   }
 
-  @Test func `a probation that fails does not return to a build that was revoked in between`() async throws {
+  @Test func `a failing release is not rolled back to a build that it revokes`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       for _ in 0..<10 { _ = try await running.build() }
@@ -254,7 +254,7 @@ import Testing
       try await releases.publish("1.1-fails", revoking: [revoked])
       let first = await running.updater.check()
       #expect(first.action == .installed, "\(first)")
-      // There is nothing to return to, so there is no probation.
+      // The older build is revoked, so there is no snapshot for a rollback and no probation.
       for _ in 0..<20 {
         let failure = await running.failure()
         #expect(failure != nil && failure != .pluginDisabled)
@@ -267,14 +267,14 @@ import Testing
     }
   }
 
-  @Test func `a revoked build stops serving even if the older one cannot be loaded`() async throws {
+  @Test func `a revoked build stops serving even if the older build cannot be loaded`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine, { $0.swap.probation?.duration = .milliseconds(1) }) { running in
       try await machine.wait(for: "passed")
       try await releases.publish("1.1")
       let first = await running.updater.check()
       #expect(first.action == .installed, "\(first)")
-      // The engine refuses it for another reason than the updater.
+      // Here the engine refuses the older build, not the updater.
       let hashes = (try await releases.target("1.0").sha256, try await releases.target("1.1").sha256)
       try running.engine.refuse(hash: hashes.0, because: "test")
       try releases.publish { draft in

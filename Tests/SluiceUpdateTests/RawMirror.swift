@@ -3,18 +3,18 @@ import SluiceServer
 import SluiceSupport
 import SluiceTestKit
 
-/// A mirror that can stop in the middle of a file.
+/// A mirror that can misbehave, for example stop in the middle of a file.
 final class RawMirror: Sendable {
   enum Fault: Sendable {
-    /// Sends this number of bytes of the body, and then nothing.
+    /// Sends this number of bytes of the body, and then nothing more, without closing.
     case stops(after: Int, reached: Signal)
-    /// Sends this number of bytes of the body, and closes.
+    /// Sends this number of bytes of the body, and closes the connection.
     case cuts(after: Int)
-    /// Sends these bytes in place of a response, and closes.
+    /// Sends these bytes instead of a response, and closes the connection.
     case sends([UInt8])
-    /// Ignores ranges.
+    /// Ignores the header Range.
     case sendsAll
-    /// Answers a range with another one.
+    /// Responds to a Range with a range that begins at another byte.
     case sendsFrom(Int)
   }
 
@@ -35,7 +35,7 @@ final class RawMirror: Sendable {
 
   var url: String { server.baseURL }
 
-  /// The ranges that requests have asked for.
+  /// The values of Range in the requests so far.
   var requestedRanges: [String] { ranges.withLock { $0 } }
 
   func set(_ fault: Fault?, for path: String) { faults.withLock { $0[path] = fault } }

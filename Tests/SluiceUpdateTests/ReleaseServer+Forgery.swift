@@ -2,11 +2,11 @@ import SluiceTestKit
 import SluiceUpdate
 import SluiceUpdateRules
 
-// Documents as an attacker, or a publisher with other tools, would write them.
+// Writes documents as an attacker, or a publisher with other tools, would write them.
 extension ReleaseServer {
   var now: UpdateMoment { Updater.now() }
 
-  /// The file of a payload that these keys have signed, whichever roles they have.
+  /// Returns a document with this payload, signed by these keys even if they do not belong to the role.
   static func signed(
     _ payload: [UInt8], _ role: UpdateRole, channel: String = "stable", by keys: [SigningKey]
   ) throws -> SignedDocument {
@@ -17,7 +17,7 @@ extension ReleaseServer {
     return document
   }
 
-  /// SHA-256 in hex; the id of a key is one.
+  /// Returns the SHA-256 of the bytes in hex, as in the id of a key.
   static func hash(_ bytes: [UInt8]) throws -> String { try KeyID(of: bytes).hex }
 
   func put(_ bytes: [UInt8], at name: String) throws {
@@ -28,7 +28,7 @@ extension ReleaseServer {
 
   func read(_ name: String) throws -> [UInt8] { try FileTree.read(path(name)) }
 
-  /// Puts the next root into the repository.
+  /// Signs the next root and writes it into the repository.
   @discardableResult
   func putRoot(by keys: [SigningKey]? = nil, _ change: (inout RootDocument) throws -> Void = { _ in }) throws
     -> RootDocument
@@ -43,7 +43,7 @@ extension ReleaseServer {
     return root
   }
 
-  /// Puts the next timestamp into the repository.
+  /// Signs the next timestamp and writes it into the repository.
   @discardableResult
   func putTimestamp(
     by keys: [SigningKey]? = nil, _ change: (inout TimestampDocument) throws -> Void = { _ in }
@@ -57,7 +57,7 @@ extension ReleaseServer {
     return timestamp
   }
 
-  /// Puts the next release, and a timestamp for it, into the repository.
+  /// Signs the next release and a timestamp for it, and writes both into the repository.
   @discardableResult
   func putRelease(
     by keys: [SigningKey]? = nil, _ change: (inout ReleaseDocument) throws -> Void = { _ in }
@@ -72,7 +72,7 @@ extension ReleaseServer {
     return release
   }
 
-  /// Puts the file of a release, and a timestamp for it, into the repository.
+  /// Writes this file as a release into the repository, with a timestamp for it.
   func putRelease(_ file: [UInt8], _ version: Int64) throws {
     try put(file, at: Self.releasePath(version))
     try putTimestamp { timestamp in
@@ -94,7 +94,7 @@ extension RootDocument {
 }
 
 extension [UInt8] {
-  /// The bytes with one bit changed.
+  /// Returns the bytes with one bit changed.
   func flipped(at index: Int) -> [UInt8] {
     var bytes = self
     bytes[index] ^= 1

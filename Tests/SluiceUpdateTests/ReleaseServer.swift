@@ -5,7 +5,7 @@ import SluiceTestKit
 import SluiceUpdate
 import SluiceUpdateRules
 
-/// A publisher with its keys, and a server of its folder.
+/// A publisher with its keys, and a server for its repository.
 final class ReleaseServer: Sendable {
   typealias Answer = @Sendable (_ path: String, _ request: ServerRequest) -> ServerResponse?
 
@@ -21,7 +21,7 @@ final class ReleaseServer: Sendable {
 
   static let plugin = "stamp"
 
-  /// A publisher with a root, and without a release.
+  /// Makes a publisher that has a root and no release.
   init(at now: UpdateMoment = Updater.now(), life: Duration = .seconds(86400)) throws {
     rootKeys = try (0..<3).map { _ in try SigningKey.make() }
     releaseKeys = try (0..<3).map { _ in try SigningKey.make() }
@@ -56,15 +56,15 @@ final class ReleaseServer: Sendable {
   /// The paths of all requests so far, without the first slash.
   var requestedPaths: [String] { requests.withLock { $0 } }
 
-  /// Answers requests in place of the files; nil sends the file.
+  /// Sets a closure that responds to requests. If it returns nil, the server sends the file.
   func intercept(_ answer: Answer?) { self.answer.withLock { $0 = answer } }
 
-  /// Answers requests for this path alone.
+  /// Sets a closure that responds to requests for this path only.
   func intercept(_ path: String, _ answer: @escaping @Sendable (ServerRequest) -> ServerResponse) {
     intercept { requested, request in requested == path ? answer(request) : nil }
   }
 
-  /// Answers no more requests for this path. The signal is set when one has come.
+  /// Stops responding to requests for this path. The returned signal is set when such a request has arrived.
   func withhold(_ path: String) -> Signal {
     let (reached, withheld) = (Signal(), withheld)
     intercept(path) { request in
@@ -76,7 +76,7 @@ final class ReleaseServer: Sendable {
     return reached
   }
 
-  /// Answers what was withheld, and everything from now on.
+  /// Responds to the withheld requests, and to all requests from now on.
   func release() {
     intercept(nil)
     let held = withheld.withLock { withheld in
@@ -86,12 +86,12 @@ final class ReleaseServer: Sendable {
     for (path, request, answer) in held { answer.complete(with: Self.file(self.path(path), request)) }
   }
 
-  /// How often a path was requested.
+  /// Returns how often a path was requested.
   func requestCount(_ path: String) -> Int { requestedPaths.count { $0 == path } }
 
   func path(_ name: String) -> String { files.path("repository/\(name)") }
 
-  /// The bytes of a file, or what a Range asks for.
+  /// Returns the bytes of a file, or the part that the header Range asks for.
   static func file(_ path: String, _ request: ServerRequest) -> ServerResponse {
     guard let bytes = try? FileTree.read(path) else { return .text("no such file", status: 404) }
     let range = request.headers.first { $0.name.lowercased() == "range" }?.value ?? ""

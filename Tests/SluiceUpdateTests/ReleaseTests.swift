@@ -19,7 +19,7 @@ import Testing
     machine = try UpdatedMachine(releases)
   }
 
-  @Test func `software that other keys have signed is refused`() async throws {
+  @Test func `a release that other keys have signed is refused`() async throws {
     let keys = try [SigningKey.make(), SigningKey.make()]
     let target = try await releases.target("1.1")
     try await machine.refuses(.signature) {
@@ -27,16 +27,16 @@ import Testing
     }
   }
 
-  @Test func `one signature of two is too few`() async throws {
+  @Test func `a release with one of two required signatures is refused`() async throws {
     try await machine.refuses(.signature) { try releases.putRelease(by: [releases.releaseKeys[0]]) }
   }
 
-  @Test func `one key that has signed twice counts once`() async throws {
+  @Test func `two signatures of one key count once`() async throws {
     let key = releases.releaseKeys[0]
     try await machine.refuses(.signature) { try releases.putRelease(by: [key, key]) }
   }
 
-  @Test func `keys of the root do not sign releases`() async throws {
+  @Test func `a release that only root keys have signed is refused`() async throws {
     try await machine.refuses(.signature) { try releases.putRelease(by: releases.rootKeys) }
   }
 
@@ -51,12 +51,12 @@ import Testing
     }
   }
 
-  @Test func `an expired release is not installed, and one that was installed serves on`() async throws {
+  @Test func `an expired release is not installed, and an installed release that expires still serves`() async throws {
     try await machine.refuses(.expired) {
       try releases.putRelease { $0.expires = $0.created + .seconds(1) }
       machine.clockError.withLock { $0 = 2 }
     }
-    // Release 1 expires later than this.
+    // The expiry of release 1 is later than the time of this test.
     machine.clockError.withLock { $0 = 0 }
     let other = try UpdatedMachine(releases)
     try releases.putRelease { $0.expires = $0.created + .seconds(1800) }
@@ -94,21 +94,21 @@ import Testing
     try await machine.refuses(.unsupported) { try releases.putRelease { $0.targets = [] } }
   }
 
-  @Test func `a build that needs what this host does not offer is refused`() async throws {
+  @Test func `a build that needs a feature that this host does not have is refused`() async throws {
     try await machine.refuses(.unsupported) {
       try releases.putRelease { $0.targets[0].features = ["org.example.unknown"] }
     }
   }
 
-  @Test func `the timestamp of one release does not fit the file of another`() async throws {
+  @Test func `a release whose file is replaced by another release's file is refused`() async throws {
     try await machine.refuses(.mismatch) {
       try releases.putRelease()
-      // A release that is valid in itself, but not the one that the timestamp names.
+      // The file is a valid release, but not the one that the timestamp names.
       try releases.put(releases.read(ReleaseServer.releasePath(1)), at: ReleaseServer.releasePath(2))
     }
   }
 
-  @Test func `a release under the number of another one is refused`() async throws {
+  @Test func `a release with the version of another release is refused`() async throws {
     try await machine.refuses(.mismatch) {
       var release = try #require(try releases.publication.draft(of: "stable"))
       release.version = 7
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `a release with a member twice is refused`() async throws {
+  @Test func `a release with a repeated JSON member is refused`() async throws {
     try await machine.refuses(.malformed) {
       var release = try #require(try releases.publication.draft(of: "stable"))
       release.version = 2
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func `an id that leads out of the folder is refused`() async throws {
+  @Test func `a release with a plugin id that is a path out of the folder is refused`() async throws {
     for id in ["../state", "a/b", ".hidden", ""] {
       let releases = try ReleaseServer()
       try await UpdatedMachine(releases).refuses(.malformed) {
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `the highest version of a release is read`() async throws {
+  @Test func `a release with the highest possible version is read`() async throws {
     try await releases.publish("1.0")
     try releases.putRelease { $0.version = .max }
     try await machine.installs(.max)
@@ -152,8 +152,8 @@ import Testing
     #expect(again.action == .none, "\(again)")
   }
 
-  /// Not every publisher writes a document as this program does; hashes and signatures are those of the file's bytes.
-  @Test func `a release that was written in another way is installed when it was staged`() async throws {
+  /// Another program may format a document differently. Hashes and signatures count for the bytes of the file.
+  @Test func `a staged release that another program has formatted is installed`() async throws {
     let target = try await releases.target("1.0")
     try releases.publish { $0.targets = [target] }
     let text = String(decoding: try releases.read(ReleaseServer.releasePath(1)), as: UTF8.self)
@@ -166,8 +166,8 @@ import Testing
     #expect(build == "1.0" && releases.requestedPaths.count == requests)
   }
 
-  /// After stolen keys were changed, the publisher continues with its own numbers.
-  @Test func `after a change of keys, a release of the same number takes the place of a stolen one`() async throws {
+  /// After a change of stolen keys, the publisher continues with its own version numbers.
+  @Test func `after a change of keys, a release replaces a forged release with the same version`() async throws {
     let target = try await releases.target("1.1")
     let keys = try [SigningKey.make(), SigningKey.make()]
     try await releases.publish("1.0")
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `a staged release is not installed after its keys were taken away`() async throws {
+  @Test func `a staged release is not installed after its keys were removed`() async throws {
     let keys = try [SigningKey.make(), SigningKey.make()]
     try await releases.publish("1.0")
     try await machine.installs(1)

@@ -21,7 +21,7 @@ import Testing
 
   private static func keys(_ count: Int) throws -> [SigningKey] { try (0..<count).map { _ in try SigningKey.make() } }
 
-  @Test func `a root that enough old and new keys have signed takes the place of the old one`() async throws {
+  @Test func `a root that enough old and new keys have signed replaces the old root`() async throws {
     let (roots, signers) = (try Self.keys(2), try Self.keys(2))
     try await releases.publish("1.0")
     try await machine.installs(1)
@@ -29,7 +29,7 @@ import Testing
       root.setKeys(roots, of: .root, threshold: 2)
       root.setKeys(signers, of: .release, threshold: 2)
     }
-    // What the old keys have signed is refused from now on.
+    // Documents that the old keys sign are refused from now on.
     try releases.putRelease()
     try await machine.fails(.signature)
     try releases.putRelease(by: signers)
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `one signature of two, and one listed twice, are too few`() async throws {
+  @Test func `a root with one of two required signatures is refused, even if it is listed twice`() async throws {
     let key = releases.rootKeys[0]
     try await machine.refuses(.signature) { try releases.putRoot(by: [key, key]) }
   }
@@ -65,13 +65,13 @@ import Testing
     }
   }
 
-  @Test func `the same root under the next number is refused`() async throws {
+  @Test func `the same root as the file of the next version is refused`() async throws {
     try await machine.refuses(.rollback) {
       try releases.put(releases.read("1.root.json"), at: ReleaseServer.rootPath(2))
     }
   }
 
-  @Test func `many roots are followed, more at the next look`() async throws {
+  @Test func `a look follows a limited number of roots, and the next look follows further ones`() async throws {
     try await releases.publish("1.0")
     for _ in 0..<40 { try releases.putRoot() }
     _ = try await machine.look()
@@ -81,7 +81,7 @@ import Testing
     try machine.expectInstalled(1)
   }
 
-  @Test func `an expired root stops updates, and an expired one between two roots does not`() async throws {
+  @Test func `an expired last root stops updates, and an expired root before the last does not`() async throws {
     let day = Duration.seconds(86400)
     try await releases.publish("1.0")
     try await machine.installs(1)
@@ -97,7 +97,7 @@ import Testing
     #expect(try machine.status()["root"]?.integer == 3)
   }
 
-  @Test func `one key under two ids in a root is refused`() async throws {
+  @Test func `a root with one key under two ids is refused`() async throws {
     try await machine.refuses(.malformed) {
       var root = try releases.publication.root()
       root.version = 2
@@ -112,11 +112,11 @@ import Testing
     }
   }
 
-  @Test func `64 keys and 64 signatures are read, and more are refused`() async throws {
+  @Test func `a root with 64 keys and 64 signatures is read, and a root with more is refused`() async throws {
     let keys = try Self.keys(62)
     try await releases.publish("1.0")
     try releases.putRoot(by: releases.rootKeys + keys.prefix(61)) { root in
-      // 64 with the keys of the root and of the timestamp.
+      // Together with the keys of the root and of the timestamp these are 64 keys.
       root.setKeys(releases.rootKeys + keys.prefix(60), of: .root, threshold: 60)
       root.setKeys([releases.rootKeys[0], releases.rootKeys[1]], of: .release, threshold: 2)
     }
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `a root with a member twice is refused`() async throws {
+  @Test func `a root with a repeated JSON member is refused`() async throws {
     try await machine.refuses(.malformed) {
       var root = try releases.publication.root()
       root.version = 2
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func `a rotation takes the floor away that a stolen timestamp key has set`() async throws {
+  @Test func `a change of keys removes the floor that a stolen timestamp key has set`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     try releases.putTimestamp { $0.version = .max }
@@ -163,7 +163,7 @@ import Testing
     #expect(recovered.action == .none, "\(recovered)")
   }
 
-  @Test func `a root with the highest version has no next one`() async throws {
+  @Test func `no root follows a root with the highest possible version`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     let root = try releases.putRoot { $0.version = .max }
@@ -173,11 +173,11 @@ import Testing
     #expect(try machine.status()["root"]?.integer == .max)
   }
 
-  @Test func `a newer root in the configuration is the way back from lost keys`() async throws {
+  @Test func `after keys are lost, a newer root in the configuration makes updates work again`() async throws {
     let (roots, signers, stamper) = (try Self.keys(2), try Self.keys(2), try Self.keys(1))
     try await releases.publish("1.0")
     try await machine.installs(1)
-    // No old key signs it, so it is not followed.
+    // No old key has signed this root, so an updater does not follow it by itself.
     try releases.putRoot(by: roots) { root in
       root.setKeys(roots, of: .root, threshold: 2)
       root.setKeys(signers, of: .release, threshold: 2)

@@ -9,7 +9,7 @@ import SluiceUpdate
 import SluiceUpdateRules
 import Testing
 
-/// Schedules, notifications, and releases that wait for the next start.
+/// Looks by schedule and by notification, and releases that are staged for the next start.
 @Suite struct ServiceTests {
   private let releases: ReleaseServer
   private let machine: UpdatedMachine
@@ -19,7 +19,7 @@ import Testing
     machine = try UpdatedMachine(releases)
   }
 
-  @Test func `a release that was staged is installed at the next start`() async throws {
+  @Test func `a staged release is installed at the next start`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine, { $0.update?.immediate = false }) { running in
       try await releases.publish("1.1")
@@ -30,13 +30,13 @@ import Testing
       let build = try await running.build()
       #expect(build == "1.0")
     }
-    // No server is needed.
+    // The next start needs no server.
     let requests = releases.requestedPaths.count
     let build = try await UpdatedEngine.run(on: machine) { try await $0.build() }
     #expect(build == "1.1" && releases.requestedPaths.count == requests)
   }
 
-  @Test func `a staged release whose time has passed is not installed`() async throws {
+  @Test func `a staged release that has expired is not installed`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     try await releases.publish("1.1")
@@ -47,7 +47,7 @@ import Testing
     #expect(build == "1.0")
   }
 
-  @Test func `a look that the end of the engine cuts off is no failure`() async throws {
+  @Test func `a look that is ended by the end of the engine is not recorded as a failure`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     let before = try machine.status()["lastCheck"]
@@ -66,14 +66,14 @@ import Testing
       try await machine.lines.wait(for: "release 2") { lines in
         lines.contains { $0.contains("release 2 ") && $0.contains(" installed: ") }
       }
-      // A failure that lasts is told once.
+      // A failure that repeats is logged once.
       releases.intercept { _, _ in .text("gone", status: 503) }
       try await machine.wait(for: "failed")
     }
     #expect(machine.lines.value.count { $0.contains(" failed: ") } == 1, "\(machine.lines.value)")
   }
 
-  @Test func `an engine ends while its look waits for a mirror`() async throws {
+  @Test func `an engine can end while its look waits for a mirror`() async throws {
     try await releases.publish("1.0")
     let limits = MirrorLimits(document: .seconds(3600), build: .seconds(3600), idle: .seconds(3600))
     try await UpdatedEngine.run(on: machine, limits: limits, { $0.update?.every = .milliseconds(20) }) { _ in
@@ -84,7 +84,8 @@ import Testing
     try machine.expectInstalled(1)
   }
 
-  @Test func `an engine whose plugins are switched off takes what another process has installed`() async throws {
+  @Test func `an engine whose plugin is switched off loads a release that another process has installed`() async throws
+  {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       let revoked = try await releases.target("1.0").sha256
@@ -129,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `notifications with other topics are passed on`() async throws {
+  @Test func `the updater does not take notifications with other topics`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       let seen = Watched<[String]>([])
@@ -146,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func `a malformed notification fails, and asks no server`() async throws {
+  @Test func `a malformed notification fails without a request to the server`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       let requests = releases.requestedPaths.count
@@ -162,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func `a release that was announced and is not there is a failure`() async throws {
+  @Test func `a notification of a release that the server does not have fails`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       let result = await Self.outcome(["version": 2], running)

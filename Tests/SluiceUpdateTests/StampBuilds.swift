@@ -6,7 +6,8 @@ actor StampBuilds {
 
   private var products: [String: Task<PluginCompiler.Product, any Error>] = [:]
 
-  /// The library of a build, which sets the header x-build to its name. With "fails" in its name every request fails.
+  /// Returns the library of a build, which sets the header x-build to the build's name. If the name contains "fails",
+  /// every request fails. If it contains "crashes", a request to `/crash` ends the process.
   func library(_ build: String) async throws -> String {
     if let task = products[build] { return try await task.value.path }
     let fails = build.contains("fails") ? 1 : build.contains("crashes") ? 2 : 0

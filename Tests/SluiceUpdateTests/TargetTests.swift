@@ -10,7 +10,7 @@ import SluiceUpdate
 import SluiceUpdateRules
 import Testing
 
-/// Attacks on builds and on the way to them (TUF §5.7).
+/// Attacks on builds and on their download (TUF §5.7).
 @Suite struct TargetTests {
   private let releases: ReleaseServer
   private let machine: UpdatedMachine
@@ -26,7 +26,7 @@ import Testing
 
   // MARK: Other content
 
-  @Test func `the build of another release is refused`() async throws {
+  @Test func `another release's build in place of the named one is refused`() async throws {
     let (one, two) = (try await path("1.0"), try await path("1.1"))
     let old = try releases.read(one)
     try await machine.refuses(.mismatch) {
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `every file is refused that was cut off or changed anywhere`() async throws {
+  @Test func `each file is refused if it was truncated or changed anywhere`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     try releases.putRoot()
@@ -63,7 +63,7 @@ import Testing
 
   // MARK: Endless data
 
-  /// A body that is announced with this length, or that has no end.
+  /// Returns a response whose body has this length, or an endless body.
   private static func endless(_ byteCount: UInt64 = 1 << 40, isChunked: Bool) -> ServerResponse {
     ServerResponse(body: .generated(BytePattern([0x41]), byteCount: byteCount, chunked: isChunked))
   }
@@ -93,12 +93,12 @@ import Testing
     releases.intercept(name) { _ in Self.endless(isChunked: isChunked) }
     let result = try await machine.look()
     #expect(result.error?.code == .tooLarge || result.error?.code == .network, "\(result)")
-    // Nothing was kept beyond the length that the release names.
+    // The file on disk is not longer than the release says.
     for part in FileTree.names(in: machine.path("downloads")) {
       #expect(try FileTree.read(machine.path("downloads/\(part)")).count <= count)
     }
     releases.intercept(nil)
-    // The part that was kept has another hash, and is fetched again.
+    // The bytes on disk have another hash, so the build is fetched again.
     _ = try await machine.look()
     if try machine.status()["installed"]?.integer != 2 { try await machine.installs(2) }
   }
@@ -143,7 +143,7 @@ import Testing
 
   // MARK: Interrupted downloads
 
-  /// A machine behind a mirror, with release 1 installed and release 2 to fetch.
+  /// Makes a machine that uses a mirror, has release 1 installed, and can fetch release 2.
   private func interrupted(
     after count: Int, _ body: (RawMirror, UpdatedMachine, _ path: String) async throws -> Void
   ) async throws {
@@ -160,7 +160,7 @@ import Testing
     try await body(mirror, machine, path)
   }
 
-  @Test func `a download goes on where it was interrupted`() async throws {
+  @Test func `a download continues where it was interrupted`() async throws {
     try await interrupted(after: 5000) { mirror, machine, _ in
       try await machine.installs(2)
       #expect(mirror.requestedRanges == ["bytes=5000-"])
@@ -174,14 +174,14 @@ import Testing
     }
   }
 
-  @Test func `a server that sends everything again is no problem`() async throws {
+  @Test func `a download completes if the server ignores the range and sends the whole build`() async throws {
     try await interrupted(after: 5000) { mirror, machine, path in
       mirror.set(.sendsAll, for: path)
       try await machine.installs(2)
     }
   }
 
-  @Test func `a server that sends another range is not believed`() async throws {
+  @Test func `a response with another range than the requested one is not used`() async throws {
     try await interrupted(after: 5000) { mirror, machine, path in
       mirror.set(.sendsFrom(4000), for: path)
       try await machine.fails(.network)
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test func `what an earlier download has left is not believed`() async throws {
+  @Test func `wrong bytes that an earlier download has left are not used`() async throws {
     try await interrupted(after: 5000) { _, machine, path in
       let name = "downloads/\(path.split(separator: "/")[1].dropLast(3)).part"
       let part = try FileTree.read(machine.path(name))
@@ -225,7 +225,7 @@ import Testing
     }
   }
 
-  @Test func `a download that is longer than the build begins again`() async throws {
+  @Test func `a partial download that is longer than the build is fetched again`() async throws {
     try await interrupted(after: 5000) { mirror, machine, path in
       let name = "downloads/\(path.split(separator: "/")[1].dropLast(3)).part"
       try machine.files.write(releases.read(path) + [0], to: "installed/\(name)")
@@ -234,8 +234,8 @@ import Testing
     }
   }
 
-  /// Reading a pipe that nobody writes to would never end.
-  @Test func `a pipe in the place of a download or of the history is not waited for`() async throws {
+  /// A read from a pipe without a writer would never end.
+  @Test func `a pipe in place of a download or of the history does not block the updater`() async throws {
     try await releases.publish("1.0")
     _ = try machine.updater()
     mkfifo(machine.path("history.jsonl"), 0o600)
@@ -248,15 +248,15 @@ import Testing
 
   // MARK: Slow data
 
-  @Test func `a mirror that stops in a document, or is slow, is given up`() async throws {
+  @Test func `the fetch of a document from a mirror that stops or is slow is given up`() async throws {
     for name in [ReleaseServer.timestampPath, ReleaseServer.releasePath(2)] { try await expectGivenUp(name) }
   }
 
-  @Test func `a mirror that stops in a build, or is slow, is given up`() async throws {
+  @Test func `the fetch of a build from a mirror that stops or is slow is given up`() async throws {
     try await expectGivenUp(try await path("1.1"))
   }
 
-  /// Once because nothing comes, once because it takes too long altogether.
+  /// The first limit is for the time without data, the second for the whole download.
   private func expectGivenUp(_ name: String) async throws {
     let releases = try ReleaseServer()
     let mirror = try RawMirror(releases)
@@ -277,9 +277,9 @@ import Testing
     try await machine.installs(2)
   }
 
-  // MARK: No HTTP
+  // MARK: Responses that are not HTTP
 
-  @Test func `a mirror that sends no HTTP does not spoil what is on disk`() async throws {
+  @Test func `a mirror that does not send HTTP does not change the files on disk`() async throws {
     let mirror = try RawMirror(releases)
     let machine = try UpdatedMachine(releases, url: mirror.url)
     try await releases.publish("1.0")
@@ -307,7 +307,7 @@ import Testing
 
   // MARK: Builds that cannot be used
 
-  @Test(arguments: ["text", "none"]) func `a build that is no plugin is refused, and the old one serves on`(
+  @Test(arguments: ["text", "none"]) func `a build that is not a plugin is refused, and the old build still serves`(
     kind: String
   ) async throws {
     let noPlugin = try await PluginCompiler.compile(source: "int answer(void) { return 42; }", name: "none")
@@ -332,7 +332,7 @@ import Testing
     #expect(releases.requestCount(ReleaseServer.targetPath(hash)) == 1)
   }
 
-  @Test func `a build on disk that was damaged is not loaded at the next start`() async throws {
+  @Test func `a damaged build on disk is not loaded at the next start`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     let name = try await path("1.0").replacing("targets/", with: "builds/")

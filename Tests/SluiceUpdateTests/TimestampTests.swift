@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `a key of the release does not sign timestamps`() async throws {
+  @Test func `a timestamp that a release key has signed is refused`() async throws {
     try await machine.refuses(.signature) { try releases.putTimestamp(by: releases.releaseKeys) }
   }
 
@@ -65,7 +65,7 @@ import Testing
     try await machine.installs(2)
   }
 
-  @Test func `an older release under a newer timestamp is refused`() async throws {
+  @Test func `a newer timestamp that names an older release is refused`() async throws {
     try await releases.publish("1.0")
     let old = try #require(try releases.publication.timestamp(of: "stable"))
     try await releases.publish("1.1")
@@ -78,8 +78,8 @@ import Testing
     try machine.expectInstalled(2)
   }
 
-  /// TUF §5.4.3.2: the release that a timestamp has named is a floor even if it was never fetched.
-  @Test func `a newer timestamp does not name an older release than one before it`() async throws {
+  /// TUF §5.4.3.2: a release that a timestamp has named sets a floor, even if it was never fetched.
+  @Test func `a newer timestamp must not name an older release than an earlier timestamp`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     try await releases.publish("1.1")
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `a timestamp with a member twice is refused`() async throws {
+  @Test func `a timestamp with a repeated JSON member is refused`() async throws {
     try await machine.refuses(.malformed) {
       var timestamp = try #require(try releases.publication.timestamp(of: "stable"))
       timestamp.version = 7
@@ -147,7 +147,7 @@ import Testing
   }
 
   /// TUF §5.4.3.1 and §5.4.3.2.
-  @Test func `another timestamp of the same version cannot take a release back`() async throws {
+  @Test func `another timestamp with the same version cannot replace a release by an older one`() async throws {
     try await releases.publish("1.0")
     let first = try #require(try releases.publication.timestamp(of: "stable"))
     try await releases.publish("1.1")
@@ -160,7 +160,7 @@ import Testing
     try machine.expectInstalled(2)
   }
 
-  @Test(arguments: [2049, 20_000]) func `a deep timestamp is refused`(depth: Int) async throws {
+  @Test(arguments: [2049, 20_000]) func `a timestamp with deeply nested JSON is refused`(depth: Int) async throws {
     let deep = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
     try await machine.refuses(.malformed) {
       try releases.put(Array("{\"payloadType\":\(deep)}".utf8), at: ReleaseServer.timestampPath)
@@ -178,7 +178,7 @@ import Testing
     try await machine.refuses(.malformed) { try releases.putTimestamp(by: [releases.timestampKey] + keys) }
   }
 
-  @Test func `64 signatures are read, and those of unknown keys do not count`() async throws {
+  @Test func `a timestamp with 64 signatures is read, and signatures of unknown keys do not count`() async throws {
     let keys = try (0..<63).map { _ in try SigningKey.make() }
     try await releases.publish("1.0")
     try releases.putTimestamp(by: keys)
@@ -198,7 +198,7 @@ import Testing
 
   // MARK: Clocks
 
-  @Test func `a clock that was set back installs nothing`() async throws {
+  @Test func `with a clock that was set back nothing is installed`() async throws {
     try await machine.refuses(.clock) {
       machine.clockError.withLock { $0 = -2 * Self.hour }
     } repair: {
@@ -207,14 +207,16 @@ import Testing
     }
   }
 
-  @Test func `a clock before the making of this program installs nothing`() async throws {
+  @Test func `with a clock before the time at which this program was built nothing is installed`() async throws {
     try await releases.publish("1.0")
     machine.clockError.withLock { $0 = -10 * 365 * 24 * Self.hour }
     try await machine.fails(.clock)
     try machine.expectInstalled(nil)
   }
 
-  @Test func `a clock that was set forward installs nothing, and does no lasting harm`() async throws {
+  @Test func `with a clock that was set forward nothing is installed, and with a right clock updates work again`()
+    async throws
+  {
     try await machine.refuses(.expired) {
       try await releases.publish("1.1")
       machine.clockError.withLock { $0 = 5 * 365 * 24 * Self.hour }
@@ -223,7 +225,7 @@ import Testing
     }
   }
 
-  @Test func `a timestamp from the future says that the clock is wrong`() async throws {
+  @Test func `the error for a timestamp from the future says that the clock is wrong`() async throws {
     try await machine.refuses(.clock) {
       try releases.putTimestamp { timestamp in
         timestamp.created = timestamp.created + .seconds(Self.hour)

@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `a release that fails its probation is left, and its build is refused`() async throws {
+  @Test func `a release that fails its probation is rolled back, and its build is refused`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       for _ in 0..<10 { _ = try await running.build() }
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `a revoked build stops serving, and a higher release with the older build takes its place`() async throws {
+  @Test func `a revoked build stops serving, and a newer release with the older build replaces it`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       try await releases.publish("1.1")
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `without another build, the stages of a revoked one fail requests`() async throws {
+  @Test func `if a revoked build has no replacement, its stages fail requests`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       let revoked = try await releases.target("1.0").sha256
@@ -75,7 +75,8 @@ import Testing
       }
       let result = await running.updater.check()
       #expect(result.action == .withdrawn, "\(result)")
-      // More than a probation compares: the snapshot before has the revoked build.
+      // These are more requests than a probation needs. No rollback follows, because the previous snapshot has the
+      // revoked build.
       for _ in 0..<20 { #expect(await running.failure() == .pluginDisabled) }
       #expect(try machine.status()["disabled"]?["stamp"]?.string?.contains("revoked") == true)
       try await releases.publish("1.1")
@@ -84,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `a release that fails does not bring back a build that it has revoked`() async throws {
+  @Test func `a release that fails is not rolled back to a build that it has revoked`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       let revoked = try await releases.target("1.0").sha256
@@ -97,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `a refused release is tried again by a running engine if a command demands it`() async throws {
+  @Test func `a running engine tries a refused release again if a command demands it`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       for _ in 0..<10 { _ = try await running.build() }

@@ -9,19 +9,19 @@ import SluiceTestKit
 import SluiceUpdate
 import SluiceUpdateRules
 
-/// A machine that installs releases: its configuration, its folder, its clock.
+/// A machine that installs releases, with its own configuration, folder and clock.
 final class UpdatedMachine: Sendable {
   let releases: ReleaseServer
   let files: TemporaryDirectory
-  /// Seconds that are added to the time.
+  /// How many seconds the machine's clock is ahead.
   let clockError = Locked<Int64>(0)
-  /// The log of its updaters.
+  /// The lines that its updaters log.
   let lines = Watched<[String]>([])
 
-  /// The address of the repository.
+  /// The URL of the repository or of a mirror.
   private let url: String
 
-  /// - Parameter url: the URL of a mirror; nil means the server itself.
+  /// - Parameter url: the URL of a mirror, or nil to use the server itself.
   init(_ releases: ReleaseServer, url: String? = nil) throws {
     self.releases = releases
     self.url = url ?? releases.url
@@ -29,7 +29,7 @@ final class UpdatedMachine: Sendable {
     try files.write(try FileTree.readText(releases.rootFile), to: "root.json")
   }
 
-  /// The text of its configuration.
+  /// The text of the machine's configuration.
   private var text: String {
     """
     {"update": {"url": "\(url)", "root": "root.json", "folder": "installed", "every": "0s"},
@@ -60,10 +60,10 @@ final class UpdatedMachine: Sendable {
     ) { [lines] line in lines.update { $0.append(line.message) } }
   }
 
-  /// The status as the command shows it.
+  /// Returns the status as `sluice update status` shows it.
   func status() throws -> JSONValue { try updater().status() }
 
-  /// Waits for an event of the updater.
+  /// Waits until the updater has logged the event.
   func wait(for event: String) async throws {
     try await lines.wait(for: event) { lines in lines.contains { $0.contains(" \(event): ") } }
   }
@@ -71,7 +71,7 @@ final class UpdatedMachine: Sendable {
   func path(_ name: String) -> String { files.path("installed/\(name)") }
 }
 
-/// An engine that follows releases, and a server that says which build a request has passed.
+/// An engine that follows releases, and a server whose response names the build that handled the request.
 final class UpdatedEngine: Sendable {
   let updater: Updater
   let engine: Engine
@@ -81,7 +81,7 @@ final class UpdatedEngine: Sendable {
     (self.updater, self.engine, self.echo) = (updater, engine, echo)
   }
 
-  /// Runs the body with an engine on a machine, and ends the engine.
+  /// Runs the body with an engine on the machine, and then ends the engine.
   static func run<Value>(
     on machine: UpdatedMachine, limits: MirrorLimits = MirrorLimits(),
     _ change: (inout Configuration) -> Void = { _ in },
@@ -101,13 +101,13 @@ final class UpdatedEngine: Sendable {
     }
   }
 
-  /// The build that a request passes.
+  /// Sends a request, and returns the name of the build that handled it.
   func build(_ path: String = "") async throws -> String {
     let response = try await engine.perform(Request(url: HTTPURL("\(echo.baseURL)/\(path)")))
     return String(decoding: response.body.bytes ?? [], as: UTF8.self)
   }
 
-  /// The error code of a request; nil if it succeeds.
+  /// Sends a request. Returns its error code, or nil if it succeeds.
   func failure() async -> ErrorCode? {
     do {
       _ = try await build()

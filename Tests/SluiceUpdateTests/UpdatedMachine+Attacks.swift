@@ -5,8 +5,8 @@ import SluiceUpdateRules
 import Testing
 
 extension UpdatedMachine {
-  /// Release 1 serves. After the attack a look fails with this code, and the same build serves on; after the repair, if
-  /// there is one, release 2 is installed.
+  /// Checks that a look after the attack fails with this code, and that release 1 still serves. If there is a repair,
+  /// checks that a look after the repair installs release 2.
   func refuses(
     _ code: UpdateError.Code, sourceLocation: SourceLocation = #_sourceLocation, _ attack: () async throws -> Void,
     repair: (() async throws -> Void)? = nil
@@ -26,10 +26,10 @@ extension UpdatedMachine {
     }
   }
 
-  /// Looks for a release without an engine.
+  /// Looks for a release on this machine without an engine.
   func look(_ timing: Updater.Timing = .immediate) async throws -> UpdateResult { try await updater().check(timing) }
 
-  /// Looks, and expects that a release is installed.
+  /// Looks for a release, and expects that it is installed.
   func installs(
     _ release: Int64, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
@@ -37,7 +37,7 @@ extension UpdatedMachine {
     #expect(result.action == .installed && result.release == release, "\(result)", sourceLocation: sourceLocation)
   }
 
-  /// Looks, and expects an error.
+  /// Looks for a release, and expects an error.
   func fails(_ code: UpdateError.Code, sourceLocation: SourceLocation = #_sourceLocation) async throws {
     let result = try await look()
     #expect(result.action == .failed && result.error?.code == code, "\(result)", sourceLocation: sourceLocation)

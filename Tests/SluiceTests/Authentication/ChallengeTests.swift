@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: ["MD5", "SHA-256", "SHA-512-256", "MD5-sess", "SHA-256-sess"])
-  func `user and password of the URL answer Digest, and the body is sent again`(algorithm: String) async throws {
+  func `the URL's user and password answer Digest, and the body is sent again`(algorithm: String) async throws {
     let server = try Self.digestServer(algorithm)
     defer { server.stop() }
     let request = Request(method: "POST", url: try Self.url(server), body: .text("body"))
@@ -77,7 +77,7 @@ import Testing
     #expect(sent == ["Basic ", "Digest"])
   }
 
-  @Test func `a wrong password is tried once, and its 401 is the response with its body`() async throws {
+  @Test func `a wrong password is tried once, and the 401 with its body is the response`() async throws {
     let server = try Self.digestServer()
     defer { server.stop() }
     let result = try await Self.run(Request(url: Self.url(server, user: "u:wrong"))) { $0.credentialPolicy = .digest }
@@ -95,7 +95,7 @@ import Testing
     #expect(server.requestCount == 3)
   }
 
-  @Test func `endless stale nonces are limited`() async throws {
+  @Test func `a server that calls each nonce stale gets at most 9 requests`() async throws {
     let server = try Self.digestServer(nonce: { "n\($0)" })
     defer { server.stop() }
     let result = try await Self.run(Request(url: Self.url(server))) { $0.credentialPolicy = .digest }
@@ -103,7 +103,7 @@ import Testing
     #expect(server.requestCount == 9)
   }
 
-  @Test func `a redirect within the origin has its own digest, with the next nonce`() async throws {
+  @Test func `the request after a redirect within the origin has its own digest with the next nonce`() async throws {
     let server = try Self.digestServer(nonce: { $0 < 3 ? "first" : "second" }) { request in
       guard request.target == "/x?y" else { return .text("ok") }
       return ServerResponse(
@@ -117,7 +117,7 @@ import Testing
     #expect(server.requests.last?.value(of: "authorization")?.contains("nc=00000001") == true)
   }
 
-  @Test func `a redirect to another origin has no credentials`() async throws {
+  @Test func `the request after a redirect to another origin has no credentials`() async throws {
     let other = try LoopbackServer()
     defer { other.stop() }
     let target = other.baseURL + "/end"
@@ -130,7 +130,7 @@ import Testing
     #expect(other.requests.first?.value(of: "authorization") == nil)
   }
 
-  @Test func `credentials of the caller's own that were refused are not replaced by those of the URL`() async throws {
+  @Test func `if the caller's Authorization header is refused, the URL's credentials are not tried`() async throws {
     let server = try Self.digestServer()
     defer { server.stop() }
     let request = Request(url: try Self.url(server), headers: ["Authorization": "Bearer x"])
@@ -142,7 +142,7 @@ import Testing
     "", "Digest", "Digest realm=\"open", "Basic realm=x, Basic realm=x, Basic realm=x", "Bearer", "Digest nonce=\"x\"",
     String(repeating: "Digest realm=x, nonce=y, algorithm=none, ", count: 200),
   ])
-  func `a challenge that cannot be answered is the response`(field: String) async throws {
+  func `a 401 whose challenge cannot be answered is the transaction's response`(field: String) async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(status: 401, headers: field.isEmpty ? [] : [HeaderLine("WWW-Authenticate", field)])
     }
@@ -152,7 +152,7 @@ import Testing
     #expect(server.requestCount == 1)
   }
 
-  @Test func `a delegate answers challenges, gets the end, and is released`() async throws {
+  @Test func `a delegate answers challenges, is told the end of the transaction, and is released`() async throws {
     let server = try LoopbackServer { request in
       request.value(of: "authorization") == "Bearer t"
         ? .text("ok")
@@ -173,7 +173,7 @@ import Testing
     #expect(released == nil)
   }
 
-  @Test func `a delegate gives user and password, which answer Digest and Basic`() async throws {
+  @Test func `user and password from a delegate answer Digest and Basic challenges`() async throws {
     let digest = try Self.digestServer()
     defer { digest.stop() }
     let log = Watched<[String]>([])
@@ -193,7 +193,7 @@ import Testing
     #expect(basic.requestCount == 4)
   }
 
-  @Test func `a delegate cancels, or answers with an invalid header`() async throws {
+  @Test func `a delegate can cancel at a challenge, and its invalid header fails the transaction`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Basic realm=x")])
     }
@@ -207,7 +207,7 @@ import Testing
     #expect(server.requestCount == 2)
   }
 
-  @Test func `a stage that knows user and password answers Digest and Basic, and each of them once`() async throws {
+  @Test func `user and password from a stage answer a Digest or Basic challenge once`() async throws {
     let digest = try Self.digestServer()
     defer { digest.stop() }
     let basic = try LoopbackServer { request in
@@ -228,7 +228,7 @@ import Testing
     }
   }
 
-  @Test func `a stage leaves a challenge of another scheme, or cancels the transaction`() async throws {
+  @Test func `a stage's password does not answer Bearer, and a stage can cancel at a challenge`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Bearer")])
     }
@@ -268,7 +268,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a body that was produced once is not sent again for an answer`() async throws {
+  @Test func `a challenge is not answered if the request's body cannot be produced again`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Bearer")])
     }
@@ -284,7 +284,7 @@ import Testing
     #expect(server.requestCount == 1)
   }
 
-  @Test func `a proxy's 407 is answered to the proxy, and a server's is not`() async throws {
+  @Test func `a 407 from a proxy is answered, and a 407 from the server is not`() async throws {
     let refusal = ScriptStep.respond(
       "407 Proxy Authentication Required", headers: ["Proxy-Authenticate: Basic realm=p"], body: "who?")
     let proxy = try ScriptedServer([refusal + ScriptStep.respond(body: "ok")])

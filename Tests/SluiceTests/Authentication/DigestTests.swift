@@ -16,7 +16,7 @@ import Testing
     #"realm="http-auth@example.org", nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS""#
   private static let clientNonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
 
-  /// The first two are those of RFC 7616 §3.9.1; the others were computed with Python's hashlib.
+  /// The first two responses are from RFC 7616 §3.9.1. The others were computed with Python's hashlib.
   @Test(arguments: [
     (#"qop="auth, auth-int", algorithm=MD5"#, "8ca523f5e9506fed4657c9700eebdbec"),
     (#"qop="auth, auth-int", algorithm=SHA-256"#, "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
@@ -24,7 +24,7 @@ import Testing
     (#"qop="auth", algorithm=MD5-sess"#, "e783283f46242139c486a698fec7211d"),
     ("stale=false", "7b2cc3b30e75b4777ea31027084363fd"),
   ])
-  func `the response is that of the RFC`(parameters: String, response: String) throws {
+  func `the response is the value that RFC 7616 defines`(parameters: String, response: String) throws {
     let digest = try #require(try Self.challenge(Self.common + ", " + parameters))
     let value = try #require(digest.answer(Self.mufasa, "GET", "/dir/index.html", 1, Self.clientNonce))
     #expect(value.hasPrefix(#"Digest username="Mufasa", realm="http-auth@example.org", nonce="7ypf"#))
@@ -33,8 +33,8 @@ import Testing
     #expect(value.contains("nc=00000001") == parameters.contains("qop"))
   }
 
-  /// RFC 7616 §3.9.2 with the name's hash of its erratum.
-  @Test func `a name beyond ASCII goes in UTF-8, or as a hash`() throws {
+  /// The example of RFC 7616 §3.9.2, with the hash of the user name from the RFC's erratum.
+  @Test func `a user name outside of ASCII is sent in UTF-8, or as a hash`() throws {
     let jason = Credentials(user: Array("Jäsøn Doe".utf8), password: Array("Secret, or not?".utf8))
     let common =
       #"realm="api@example.org", nonce="5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK", qop="auth", algorithm=SHA-512-256, charset=UTF-8"#
@@ -57,7 +57,7 @@ import Testing
     #expect(try Self.challenge(parameters) == nil)
   }
 
-  @Test func `quotes in a realm do not end it, and a name with a break is not sent`() throws {
+  @Test func `quotes in a realm do not end it, and a user name with a line break is not sent`() throws {
     let digest = try #require(try Self.challenge(#"realm="a\"b\\c", nonce="n", qop=auth"#))
     #expect(digest.answer(Self.mufasa, "GET", "/", 1, "c")?.contains(#"realm="a\"b\\c""#) == true)
     let broken = Credentials(user: Array("a\r\nb: c".utf8), password: [])

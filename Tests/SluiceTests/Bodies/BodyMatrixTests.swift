@@ -6,8 +6,9 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Every pair of stages that handle a body, on each side, with bodies in memory, in files and streamed: no stage is
-/// skipped, the order is that of the list, and nothing is left behind. Compiled C plugins in a real engine.
+/// Every pair of stages that handle a body runs in the order of the list, skips no stage, and leaves nothing behind.
+/// The pairs run on requests and on responses, with bodies in memory, in files and streamed. They are compiled C
+/// plugins in a real engine.
 @Suite(.serialized) struct BodyMatrixTests {
   enum Kind: String, CaseIterable, CustomTestStringConvertible {
     case pieces = "PIECES"
@@ -27,7 +28,7 @@ import Testing
   private static let text = "a body that is longer than sixteen bytes"
 
   @Test(arguments: Kind.allCases, [false, true])
-  func `no stage is skipped, next to any other stage`(first: Kind, isRequest: Bool) async throws {
+  func `no kind of body stage is skipped, whichever kind runs next to it`(first: Kind, isRequest: Bool) async throws {
     let libraries = try await Libraries(isRequest: isRequest)
     for second in Kind.allCases {
       for mode in Mode.allCases {
@@ -40,8 +41,9 @@ import Testing
     }
   }
 
-  /// The expected output. Stages that hold or make bodies act in the order of the list. If a stage wants the whole
-  /// body, stages before it that see pieces see the body first; the others see the outgoing body.
+  /// The expected output. Stages that want the whole body or make one act in the order of the list. If a stage wants
+  /// the whole body, the stages before it that see pieces see the body first. The other stages that see pieces see the
+  /// outgoing body.
   private static func expected(_ kinds: [Kind], isRequest: Bool) -> Outcome {
     var body = text
     var waiting: [Int] = []
@@ -73,7 +75,7 @@ import Testing
     var received: String
   }
 
-  /// The fixture in all its kinds.
+  /// The fixture `marks-bodies`, compiled once for each kind.
   private struct Libraries {
     private var products: [Kind: PluginCompiler.Product] = [:]
 

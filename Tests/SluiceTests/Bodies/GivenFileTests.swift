@@ -6,7 +6,7 @@ import Testing
 
 /// Files that a plugin gives to the host (`body_set_file` with `SLUICE_FILE_REMOVE`), and trailers that it adds.
 @Suite struct GivenFileTests {
-  /// Runs a request through the fixture, and releases the result. Returns the plugin's log.
+  /// Runs a request through the fixture `gives-files`, and returns the plugin's log after the result is released.
   private func run(
     _ url: String, _ headers: HeaderFields, _ check: (TransactionResult) throws -> Void
   ) async throws -> [String] {
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: ["1", "2"])
-  func `a file is sent, and is gone afterwards, however often it was given`(_ times: String) async throws {
+  func `a given file is sent and then removed, even if the plugin gave it twice`(_ times: String) async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()

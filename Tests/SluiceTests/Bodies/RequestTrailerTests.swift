@@ -59,7 +59,7 @@ import Testing
     #expect(result.issuedRequest?.trailers == ["x-keep": "1", "x-sum": "1"])
   }
 
-  @Test func `a trailer that a stage must not add is refused with its status`() async throws {
+  @Test func `a trailer that a stage must not add is refused with the status for its reason`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let (_, lines) = try await run(request(server.baseURL))
@@ -109,7 +109,7 @@ import Testing
     #expect(result.response?.trailers == ["x-count": "6"])
   }
 
-  @Test func `a document with trailers is sent with them`() async throws {
+  @Test func `trailers that a stage writes into the request's document are sent`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     var configuration = Configuration()
@@ -173,7 +173,7 @@ import Testing
     #expect(result.error?.message.contains("transport.engine") == true, "\(String(describing: result.error))")
   }
 
-  @Test func `the transport is chosen so that trailers are sent, over TLS too`() async throws {
+  @Test func `for a request with trailers the engine chooses its own transport, also over TLS`() async throws {
     let certificates = try await TestCertificates.shared()
     let server = try await TLSServer.start(certificates.server)
     let text = #"{"transport": {"tls": {"ca": "\#(certificates.authority)"}}}"#
@@ -189,7 +189,7 @@ import Testing
 
   // MARK: Redirects and retries
 
-  @Test func `a redirect to another origin drops secret trailers, and those that a stage added before`() async throws {
+  @Test func `a redirect to another origin drops secret trailers and trailers that a stage added`() async throws {
     let other = try LoopbackServer()
     defer { other.stop() }
     let target = other.baseURL + "/b"

@@ -18,7 +18,7 @@ import Testing
       var products: [PluginCompiler.Product] = []
       for plugin in plugins {
         let product = try await PluginCompiler.compile(plugin.behaviour, defines: plugin.defines)
-        // Whatever the umask: nobody else may write a plugin.
+        // The engine refuses a plugin that others can write, so the mode must not depend on the umask.
         chmod(product.path, 0o755)
         products.append(product)
       }
@@ -123,7 +123,9 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `reading a response before its body has arrived hides the body from no stage`(writes: Bool) async throws {
+  func `if a stage reads a response before its body has arrived, every stage still sees the body`(
+    writes: Bool
+  ) async throws {
     let setup = try await Setup([("looks-early", ["WRITE=\(writes ? 1 : 0)"])], lists: ["request", "response"])
     let server = try ScriptedServer(
       .receiveHead,

@@ -23,7 +23,7 @@ import Testing
     let result = try await body(engine, log)
     await engine.shutdown()
     withExtendedLifetime(product) {}
-    // Closed once for each stream, before the engine was gone.
+    // Each stream was closed once, before the engine shut down.
     #expect(told("closed", log) == told("open", log).map { _ in "1" })
     return result
   }
@@ -37,14 +37,14 @@ import Testing
   }
 
   @Test(arguments: [(0, 10), (1, 0), (3, 10), (100, 1000)])
-  func `the body is what was written, in order`(_ pieces: Int, _ bytes: Int) async throws {
+  func `the caller gets the bytes in the order in which they were written`(_ pieces: Int, _ bytes: Int) async throws {
     try await Self.run { engine, log in
       let result = await engine.transaction(try Self.request("/write/\(pieces)/\(bytes)"))
       #expect(result.error == nil, "\(String(describing: result.error))")
       #expect(result.response?.body.bytes == [UInt8](repeating: UInt8(ascii: "x"), count: pieces * bytes))
-      // A stream is refused before there is a response.
+      // A stream that is opened before there is a response is refused.
       #expect(Self.told("early", log) == ["-2"] && Self.told("written", log) == ["0"])
-      // Logged on a thread of the plugin, perhaps after the result.
+      // A thread of the plugin logs this line, perhaps after the result.
       try await log.wait(for: "the second end") { $0.contains { $0.hasPrefix("end-again=") } }
       #expect(Self.told("end", log) == ["0"] && Self.told("end-again", log) == ["3"])
     }
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `a body of another length than announced fails the transaction`() async throws {
+  @Test func `a body that is shorter or longer than announced fails the transaction`() async throws {
     try await Self.run { engine, _ in
       let right = await engine.transaction(try Self.request("/announce/5/5"))
       #expect(right.error == nil && right.response?.body.bytes?.count == 5)
@@ -83,7 +83,7 @@ import Testing
       let result = await engine.transaction(try Self.request("/fail"))
       #expect(result.error?.code == "broken" && result.error?.stage == "stage")
       #expect(result.error?.message == "the source broke" && result.response?.body.isEmpty != false)
-      try await log.wait(for: "the answer of fail") { $0.contains("fail=0") }
+      try await log.wait(for: "the return of fail") { $0.contains("fail=0") }
     }
   }
 
@@ -128,7 +128,7 @@ import Testing
     withExtendedLifetime(edits) {}
   }
 
-  /// Reading the pieces one by one took a time that grew with the square of their number.
+  /// If each piece were read alone, the time would grow with the square of their number.
   @Test func `pieces of one byte arrive together, in order`() async throws {
     try await Self.run { engine, _ in
       let sink = CountingSink()
@@ -163,7 +163,7 @@ private final class CountingSink: BodySink {
   }
 }
 
-/// Pauses after each piece until it is open.
+/// A sink that pauses after each piece until `isOpen` is true.
 private final class SlowSink: BodySink {
   let byteCount = Watched(0)
   let isOpen = Watched(false)

@@ -23,12 +23,12 @@ import Testing
       method: "POST", url: try HTTPURL(url), headers: ["content-type": "application/json"], body: .stream(body))
   }
 
-  /// Returns the pieces one after the other; an empty one means that there is nothing yet.
+  /// Returns the pieces one after the other. An empty piece means that no data is available yet.
   private static func stream(_ pieces: [String], announcing count: Int? = nil) -> BodyStream {
     PieceStream.make(pieces.map { Array($0.utf8) }, announcing: count)
   }
 
-  @Test func `a stage that wants the request body gets all of a streamed one`() async throws {
+  @Test func `a stage that wants the request body gets the whole streamed body`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Engine(Self.configuration())
@@ -51,7 +51,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a streamed body too large for memory is sent from its file if that is allowed`() async throws {
+  @Test func `a streamed body too large for memory is sent from its file if the stage lets it pass`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Engine(Self.configuration(#"{"spillBytes": 4096}"#, onUnreadable: "pass"))

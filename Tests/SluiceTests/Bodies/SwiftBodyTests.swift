@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: [("pass", "abc"), ("upper", "ABC|3|5"), ("wait", "ABC|3|5")])
-  func `both bodies pass a transform, at once or after a wait`(_ what: String, _ expected: String) async throws {
+  func `a transform handles both bodies, at once or after a wait`(_ what: String, _ expected: String) async throws {
     let server = try echo()
     defer { server.stop() }
     let (result, lines) = try await Self.run(server.baseURL + "/", ["x-bodies": what], body: .text("abc"))

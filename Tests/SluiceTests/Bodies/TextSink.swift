@@ -2,7 +2,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
 
-/// Takes a response body as text.
+/// Collects a response body as text.
 final class TextSink: BodySink {
   let text = Watched("")
 

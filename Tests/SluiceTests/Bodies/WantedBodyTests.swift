@@ -5,7 +5,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Whole bodies for some transactions, and streams for all others.
+/// A stage gets the whole bodies of some transactions, and all other transactions stream.
 @Suite struct WantedBodyTests {
   private struct Setup {
     let engine: Engine
@@ -13,7 +13,7 @@ import Testing
     let log = Watched<[String]>([])
     private let product: PluginCompiler.Product
 
-    /// - Parameter stages: the lists of the configuration, with a place for the stage called "stage".
+    /// - Parameter stages: the lists of the configuration, which must name the stage "stage".
     init(_ behaviour: String, defines: [String] = [], stages: String) async throws {
       product = try await PluginCompiler.compile(behaviour, defines: defines)
       chmod(product.path, 0o755)
@@ -48,7 +48,7 @@ import Testing
     result.response?.body.bytes.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  @Test func `a stage whose match does not hold does not turn streaming off`() async throws {
+  @Test func `if a stage's match excludes a request, its response still streams`() async throws {
     let setup = try await Setup(
       "marks-bodies", defines: ["KIND=WHOLE", "SIDE_IS_REQUEST=0"],
       stages: #""response": [{"plugin": "stage", "match": {"paths": ["/whole"]}}]"#)

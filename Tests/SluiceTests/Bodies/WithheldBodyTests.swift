@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Which part of the body the result of a failed transaction has.
+/// The response body in the result of a failed transaction, by the stages that have seen it.
 @Suite struct WithheldBodyTests {
   private static func result(
     of status: Int = 200, spillBytes: Int = 65_536, _ stages: (name: String, StageCode)...
@@ -45,7 +45,7 @@ import Testing
     #expect(result.response?.body.bytes == Array("redacted".utf8))
   }
 
-  @Test func `without response stages a failure has the body of the wire`() async throws {
+  @Test func `if no stage handles responses, the result of a failure has the body from the wire`() async throws {
     let result = try await Self.result(of: 500, ("asks", StageCode(request: { _, _ in })))
     #expect(result.error?.code == "http_status")
     #expect(result.response?.body.bytes == Array("the secret".utf8))

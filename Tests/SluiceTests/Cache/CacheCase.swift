@@ -6,9 +6,9 @@ import SluiceTestKit
 /// A row of `Tests/Cases/cache`: requests one after the other, the origin's answer to each, and the response that the
 /// caller must get.
 ///
-/// The ids are those of http-tests/cache-tests, where the scenarios come from; rows of kind `own` were written here. A
-/// value `@-30` is the date thirty seconds ago, `@850-30` the same in the form of RFC 850. If that suite waits until a
-/// response is stale, the row here gives the response an older date instead.
+/// The scenarios and their ids come from http-tests/cache-tests, except for rows of kind `own`, which were written
+/// here. The value `@-30` is the date thirty seconds ago. `@850-30` is the same date in the form of RFC 850. Where that
+/// suite waits until a response is stale, the row here gives the response an older date instead.
 struct CacheCase: Decodable, Sendable {
   enum Kind: String, Decodable, Sendable { case required, optimal, own }
 
@@ -17,7 +17,7 @@ struct CacheCase: Decodable, Sendable {
     case origin, cache
     case validatedByTag = "validated by tag"
     case validatedByDate = "validated by date"
-    /// An error of the transport.
+    /// There is no response: the transport failed.
     case nowhere
     /// The stage answers by itself, without a stored response.
     case nobody
@@ -44,7 +44,7 @@ struct CacheCase: Decodable, Sendable {
     var hangUp: Bool?
     // The expected result.
     var from: Source?
-    /// The status; by default that of the answer.
+    /// The expected status; by default the status of the origin's answer.
     var want: Int?
     var headers: [String: String]?
     var atLeast: [String: Int]?
@@ -52,7 +52,7 @@ struct CacheCase: Decodable, Sendable {
     var text: String?
     /// Fields that the origin must get.
     var sent: [String: String]?
-    /// The step whose answer the response must be, from 1; by default the last one that the origin answered.
+    /// The step, counted from 1, whose answer the caller must get; by default the last step that the origin answered.
     var answered: Int?
 
     var source: Source { from ?? .origin }
@@ -84,7 +84,7 @@ struct CacheCases: Decodable, Sendable {
   ]
 }
 
-/// The cases without a row, and the reasons.
+/// The cases of the public suite that have no row, and the reasons.
 struct CacheCasesLeftOut: Decodable, Sendable {
   struct Reason: Decodable, Sendable {
     var ids: [String]
@@ -106,7 +106,7 @@ struct CaseClock: Sendable {
     now = HTTPDate(secondsSince1970: Int64(time.tv_sec))
   }
 
-  /// Splits `Name: value`, and puts a date in the place of `@…`.
+  /// Splits `Name: value`, and replaces `@…` with its date.
   func field(_ line: String) -> (name: String, value: String) {
     let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     return (String(parts.first ?? ""), value(String((parts.last ?? "").drop { $0 == " " })))

@@ -4,8 +4,8 @@ import SluiceReports
 import SluiceTestKit
 import Testing
 
-/// The shipped cache, in a real engine, through the scenarios of the public suite of tests for HTTP caches
-/// (http-tests/cache-tests), rewritten in `Tests/Cases/cache`.
+/// Runs the shipped cache in a real engine through the public test suite for HTTP caches, http-tests/cache-tests. Its
+/// scenarios are rewritten in `Tests/Cases/cache`.
 @Suite struct CacheConformanceTests {
   @Test(arguments: CacheCases.groups)
   func `issue 3.4: the cache passes the required and the chosen other cases of`(group: String) async throws {
@@ -18,7 +18,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `every required case of the suite for a private cache has a row, and the rest has a reason`() throws {
+  @Test func `each required case for a private cache has a row, or a reason why it has none`() throws {
     let rows = try CacheCases.groups.flatMap { try CacheCases.read($0).cases }
     let left: CacheCasesLeftOut = try JSONValue(
       parsing: FileTree.readText(RepositoryRoot.path("Tests/Cases/cache/left-out.json"))

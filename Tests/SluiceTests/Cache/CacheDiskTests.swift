@@ -46,7 +46,7 @@ import Testing
     await second.shutdown()
   }
 
-  @Test func `variants, tags and times survive, too`() async throws {
+  @Test func `variants, tags and times of stored responses survive the end of the engine`() async throws {
     let server = try LoopbackServer { request in
       if request.value(of: "if-none-match") == "\"t\"" { return ServerResponse(status: 304) }
       return .cacheable(
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: Damage.allCases)
-  func `an incomplete file is dropped and fetched again`(damage: Damage) async throws {
+  func `a damaged file is dropped and its response is fetched again`(damage: Damage) async throws {
     let server = try LoopbackServer { _ in .cacheable("right", "max-age=600") }
     defer { server.stop() }
     let first = try engine()
@@ -105,10 +105,10 @@ import Testing
     try folder.write(bytes, to: String(file.dropFirst(folder.path.utf8.count + 1)))
   }
 
-  /// The places after the URL are the status, here below and above its range, and the times of the request and the
-  /// response.
+  /// A place is an offset in the file after the URL: 0 is the status, 8 the time of the request, 16 that of the
+  /// response. The two statuses are below and above the valid range.
   @Test(arguments: [(0, 99), (0, 1000), (8, .min), (16, .min), (16, .max)] as [(Int, Int64)])
-  func `a complete file with an impossible number is dropped and fetched again`(
+  func `a complete file with an impossible number is dropped and its response is fetched again`(
     place: Int, number: Int64
   ) async throws {
     let server = try LoopbackServer { _ in .cacheable("right", "max-age=600") }
@@ -123,10 +123,10 @@ import Testing
     await second.shutdown()
   }
 
-  /// Writes a number of an entry, and the matching digest.
+  /// Replaces one number in an entry's file, and updates the digest to match.
   private func forge(_ file: String, _ number: Int64, at place: Int) throws {
     var bytes = try FileTree.read(file)
-    // A mark of 8 bytes, a digest of 32, and the length of the URL.
+    // The file begins with a mark of 8 bytes, a digest of 32 bytes, and the length of the URL.
     let urlLength = bytes[40..<48].reversed().reduce(0) { $0 << 8 | Int($1) }
     let start = 48 + urlLength + place
     for index in 0..<8 { bytes[start + index] = UInt8(truncatingIfNeeded: number >> Int64(8 * index)) }
@@ -137,7 +137,7 @@ import Testing
     try folder.write(bytes, to: String(file.dropFirst(folder.path.utf8.count + 1)))
   }
 
-  @Test func `the folder belongs to its owner, and contains no request field`() async throws {
+  @Test func `only the owner can access the folder, and no request header value is in it`() async throws {
     let server = try LoopbackServer { _ in .cacheable("body", "max-age=600", ["Vary: X-Key"]) }
     defer { server.stop() }
     let engine = try engine()
@@ -177,7 +177,7 @@ import Testing
   }
 
   @Test(.enabled(if: access("/dev/shm", W_OK) == 0, "there is no /dev/shm"))
-  func `files of the largest size are counted, and removed`() async {
+  func `files of the largest possible size are counted and removed`() async {
     await #expect(processExitsWith: .success) {
       // A file system in memory accepts a file of any size.
       setenv("TMPDIR", "/dev/shm", 1)
@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  @Test func `files of a dead writer are removed after an hour, and not before`() async throws {
+  @Test func `unfinished files of a writer that died are removed after an hour, and not before`() async throws {
     #expect(mkdir(path, 0o700) == 0)
     for name in ["new-1-1", "new-1-2"] { try folder.write("half", to: "http/\(name)") }
     var times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000_000, tv_nsec: 0)]
@@ -215,12 +215,12 @@ import Testing
     #expect(files().isEmpty)
   }
 
-  @Test func `engines that share a folder find each other's entries, and never half of one`() async throws {
+  @Test func `engines that share a folder find each other's entries, and never an incomplete one`() async throws {
     let server = try LoopbackServer(recording: .countOnly) { request in
       .cacheable(String(repeating: request.target, count: 300), "max-age=600")
     }
     defer { server.stop() }
-    // The memory holds one or two entries, so that nearly all come from the folder, whose limit is as tight.
+    // The memory holds one or two entries, so nearly all entries come from the folder. Its limit is tight, too.
     let engines = try (0..<3).map { _ in try engine(#", "memoryBytes": 3000"#, bytes: 65536) }
     try await withThrowingTaskGroup(of: Int.self) { group in
       for (worker, engine) in engines.enumerated() {

@@ -4,7 +4,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The cache with redirects of the engine. The cache sees only the last hop of each.
+/// The cache with redirects that the engine follows: the cache sees only the response of the last hop.
 @Suite struct CacheRedirectTests {
   @Test func `the target of a redirect is not stored under the redirecting URL`() async throws {
     let server = try LoopbackServer { request in
@@ -27,7 +27,7 @@ import Testing
       if request.target == "/a" {
         return isMoved.value ? .leading(to: "/b") : .cacheable("old a", "max-age=0", ["ETag: \"1\""])
       }
-      // The tag means something else here.
+      // `/b` uses the same tag for another response.
       return request.value(of: "if-none-match") == "\"1\"" ? ServerResponse(status: 304) : .text("b")
     }
     defer { server.stop() }

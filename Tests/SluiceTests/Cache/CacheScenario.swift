@@ -4,8 +4,8 @@ import SluicePipeline
 import SluiceServer
 import SluiceTestKit
 
-/// Plays a row: with its own origin, one connection for each request that must reach the origin, and a client that
-/// performs the steps.
+/// Plays a row. The origin serves only this row and expects one connection for each request that must reach it. A
+/// client performs the steps.
 struct CacheScenario {
   let row: CacheCase
   let clock = CaseClock()
@@ -17,12 +17,12 @@ struct CacheScenario {
     var scripts = row.steps.indices.filter { row.steps[$0].reachesOrigin }.map { index in
       Self.script(row, index, clock)
     }
-    // An unexpected error of the scenario itself.
+    // A request too many gets this answer, and the scenario fails.
     scripts.append(ScriptStep.respond("599 Not Expected", headers: ["Connection: close"]))
     origin = try ScriptedServer(scripts)
   }
 
-  /// The failures, step by step; empty if the row holds.
+  /// Returns the failures in the order of the steps, or an empty list if the row's promise holds.
   func play(_ engine: Engine) async throws -> [String] {
     defer { origin.stop() }
     var complaints: [String] = []
@@ -80,7 +80,7 @@ struct StepCheck {
   /// Counted from 1.
   let number: Int
   let clock: CaseClock
-  /// The step whose answer the response must be.
+  /// The step, counted from 1, whose answer the caller must get.
   let answered: Int
   private(set) var complaints: [String] = []
 

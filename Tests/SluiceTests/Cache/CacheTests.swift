@@ -49,7 +49,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `on_failure answers with a stale response if the server is gone`() async throws {
+  @Test func `if the server cannot be reached, on_failure answers with a stale response`() async throws {
     let server = try LoopbackServer { _ in .cacheable("kept", "max-age=0, stale-if-error=3600") }
     let engine = try CacheEngine.make()
     let url = try HTTPURL(server.baseURL + "/a")
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: [500, 502, 503, 504, 501, 404])
-  func `a server error is answered with a stale response for the configured time`(status: Int) async throws {
+  func `for the configured time a stale response replaces a server error`(status: Int) async throws {
     let isFailing = Watched(false)
     let server = try LoopbackServer { _ in
       isFailing.value ? .text("sorry", status: status) : .cacheable("kept", "max-age=0", ["ETag: \"a\""])
@@ -81,7 +81,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `only-if-cached with nothing stored is a 504 that touches no wire`() async throws {
+  @Test func `only-if-cached without a stored response gets a 504, and no request is sent`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try CacheEngine.make()
@@ -93,7 +93,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `each variant is kept, and found by the fields on which it depends`() async throws {
+  @Test func `each variant is stored, and found by the headers on which it depends`() async throws {
     let server = try LoopbackServer { request in
       .cacheable(request.value(of: "accept-language") ?? "none", "max-age=60", ["Vary: Accept-Language"])
     }
@@ -110,7 +110,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a request with another credential, or another listed field, gets another response`() async throws {
+  @Test func `requests that differ in credentials or in a listed header do not share a response`() async throws {
     let server = try LoopbackServer { request in
       .cacheable("\(request.value(of: "authorization") ?? "") \(request.value(of: "cookie") ?? "")", "max-age=60")
     }
@@ -127,7 +127,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a response that depends on a field of a stage after the cache is not stored`() async throws {
+  @Test func `a response that varies by a header that a later stage sets is not stored`() async throws {
     let server = try LoopbackServer { _ in .cacheable("x", "max-age=60", ["Vary: X-Tenant"]) }
     defer { server.stop() }
     let text = """
@@ -149,13 +149,13 @@ import Testing
     func get(_ path: String) async throws { _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + path))) }
     for path in ["/1", "/2", "/3", "/1", "/4"] { try await get(path) }
     #expect(server.requests.map(\.target) == ["/1", "/2", "/3", "/4"])
-    // 2 was dropped for 4; 1, 3 and 4 are there.
+    // /2 was dropped to make room for /4. The others are still stored.
     for path in ["/1", "/3", "/4", "/2"] { try await get(path) }
     #expect(server.requests.map(\.target) == ["/1", "/2", "/3", "/4", "/2"])
     await engine.shutdown()
   }
 
-  @Test func `of one URL 128 responses are kept, and the least recently used one is dropped`() async throws {
+  @Test func `the cache keeps 128 responses of a URL, and then drops the least recently used one`() async throws {
     let server = try LoopbackServer { request in
       .cacheable(request.value(of: "x-key") ?? "none", "max-age=600", ["Vary: X-Key"])
     }
@@ -170,7 +170,7 @@ import Testing
     for key in keys.prefix(128) { try await get(key) }
     for key in ["0", "128"] { try await get(key) }
     #expect(server.requests.compactMap { $0.value(of: "x-key") } == keys)
-    // 1 was dropped for 128; 0, 2 and 128 are there.
+    // Response 1 was dropped to make room for 128. Responses 0, 2 and 128 are still stored.
     for key in ["0", "2", "128", "1"] { try await get(key) }
     #expect(server.requests.compactMap { $0.value(of: "x-key") } == keys + ["1"])
     await engine.shutdown()
@@ -181,7 +181,7 @@ import Testing
       .cacheable(String(repeating: "x", count: 1000), "max-age=600", ["Vary: X-Key"])
     }
     defer { server.stop() }
-    // There is room for a few more than the 128 of one URL, but not for all that arrive.
+    // There is room for a few more than 128 responses, but not for all that arrive.
     let engine = try CacheEngine.make(#"{"memoryBytes": 300000}"#)
     func get(_ path: String, _ key: Int) async throws {
       _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + path), headers: ["X-Key": "\(key)"]))
@@ -193,7 +193,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `responses that vary by different fields are found by these; of two that fit the later one is used`()
+  @Test func `each response is found by the headers it varies by, and the later one of two that fit is used`()
     async throws
   {
     let server = try LoopbackServer { request in
@@ -221,7 +221,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test(.disabled(if: Sanitizer.isOn, "a sanitizer keeps what was freed"))
+  @Test(.disabled(if: Sanitizer.isOn, "a sanitizer keeps freed memory, so memory use is not comparable"))
   func `the cache stays within its limit, even with much traffic`() async throws {
     await #expect(processExitsWith: .success) {
       let server = try LoopbackServer(recording: .countOnly) { _ in
@@ -234,7 +234,7 @@ import Testing
       try await get(0..<200)
       let before = try #require(ProcessFacts().residentBytes)
       try await get(200..<1700)
-      // Sixty megabytes have passed.
+      // By now the cache has handled 60 MB.
       let after = try #require(ProcessFacts().residentBytes)
       #expect(after - before < 15_000_000)
       await engine.shutdown()
@@ -289,7 +289,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `an answer that arrives after its URL was changed is not stored`() async throws {
+  @Test func `an answer that arrives after a request has changed its URL's content is not stored`() async throws {
     let (isSent, isChanged) = (Signal(), Signal())
     let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nCache-Control: max-age=60\r\nContent-Length: 3\r\n\r\n"
     let server = try ScriptedServer([
@@ -309,7 +309,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `many requests on several loops get the right responses from one store`() async throws {
+  @Test func `many requests on several loops share one store and get the right responses`() async throws {
     let server = try LoopbackServer(recording: .countOnly) { request in .cacheable(request.target, "max-age=600") }
     defer { server.stop() }
     // There is room for about half of the entries, so that they are replaced all the time.
@@ -340,14 +340,14 @@ import Testing
     (#"{"staleIfError": "soon"}"#, "staleIfError"),
     (#"{"ttl": 5}"#, "ttl"),
   ])
-  func `a wrong configuration is refused with its key`(config: String, key: String) {
+  func `an invalid configuration is refused, and the error names the key`(config: String, key: String) {
     let error = #expect(throws: (any Error).self) { try CacheEngine.make(config) }
     #expect(error.map { "\($0)" }?.contains(key) == true, "\(error.map { "\($0)" } ?? "")")
   }
 }
 
 extension ServerResponse {
-  /// A 200 that can be stored; further fields as `Name: value`.
+  /// A response with status 200 that can be stored. Further headers have the form `Name: value`.
   static func cacheable(_ body: String, _ control: String, _ fields: [String] = []) -> ServerResponse {
     let lines = (["Cache-Control: \(control)"] + fields).map { line in
       let (name, value) = CaseClock().field(line)

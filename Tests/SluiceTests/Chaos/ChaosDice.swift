@@ -1,12 +1,12 @@
 import SluiceTestKit
 
-/// Repeatable random numbers: the same numbers for the same seed, subject and purpose, in any order and on any thread.
+/// Repeatable random numbers. The same seed, subject and purpose give the same numbers, in any order and on any thread.
 struct ChaosDice {
   private var random: SeededRandom
 
   /// - Parameters:
-  ///   - subject: what is decided about, a path for instance.
-  ///   - purpose: what decides, so that not all decisions are alike.
+  ///   - subject: what the decision is about, such as a path.
+  ///   - purpose: who decides, such as a stage, so that different parties do not all decide alike.
   init(_ seed: UInt64, _ subject: some StringProtocol, _ purpose: String, _ number: Int = 0) {
     var state = seed
     for byte in subject.utf8 { state = (state ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -2,7 +2,8 @@ import Sluice
 import SluiceServer
 import SluiceTestKit
 
-/// A server that delays, redirects, refuses and hangs up, and some that cut what they serve in the middle.
+/// A server that delays, redirects, refuses and hangs up, and further servers that break off in the middle of a
+/// response.
 final class ChaosServer: Sendable {
   private let server: EmbeddedServer
   private let cutters: [ScriptedServer]
@@ -22,7 +23,7 @@ final class ChaosServer: Sendable {
     for cutter in cutters { cutter.stop() }
   }
 
-  /// The request with that number, to one of the servers or to an address without a server.
+  /// Returns request `number`, which goes to one of the servers or to an address without a server.
   func request(_ number: Int, _ seed: UInt64) throws -> Request {
     var dice = ChaosDice(seed, "/\(number)", "request")
     let base =

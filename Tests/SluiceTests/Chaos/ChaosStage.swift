@@ -1,7 +1,7 @@
 import Sluice
 import SluicePlugin
 
-/// Closures of the program as stages that wait, change, answer, retry and fail.
+/// Stages made of closures that wait, change messages, answer, retry and fail.
 enum ChaosStage {
   static func code(seed: UInt64, name: String) -> StageCode {
     StageCode(

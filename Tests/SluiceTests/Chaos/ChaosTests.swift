@@ -6,13 +6,14 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// All kinds of failures, at the same time and at random. The server delays, cuts, redirects and refuses. Stages
-/// suspend, retry, fail, answer and are late, as closures and as libraries in C and Swift that resume from their own
-/// threads, twice, and after the end. Callers cancel.
+/// All kinds of failures, at the same time and at random. The server delays, cuts off, redirects and refuses. Stages
+/// suspend, retry, fail, respond and miss deadlines. They are closures, and libraries in C and Swift that resume from
+/// their own threads, twice, and after the end of the transaction. Callers cancel.
 @Suite struct ChaosTests {
-  /// Scale: 5,000 transactions; `SLUICE_SOAK=1` takes 200,000. A failure names its seed; `SLUICE_SEED` repeats it.
+  /// Runs 5,000 transactions, or 200,000 with `SLUICE_SOAK=1`. A failure prints its seed, and `SLUICE_SEED` repeats the
+  /// run with it.
   @Test(arguments: ["wire", "curl"])
-  func `in chaos every transaction completes once, the ledger is complete, and nothing is left`(
+  func `in chaos every transaction completes once, the ledger is complete, and nothing leaks`(
     _ engine: String
   ) async {
     await #expect(processExitsWith: .success) { [engine] in
@@ -20,7 +21,7 @@ import Testing
       var seeds = SystemRandomNumberGenerator()
       let seed = getenv("SLUICE_SEED").flatMap { UInt64(String(cString: $0)) } ?? seeds.next()
       let chaos = try await Chaos(seed: seed, engine: try #require(TransportEngine(rawValue: engine)))
-      // Allocations that happen only once happen now.
+      // This first run makes the allocations that are made only once, before memory is measured.
       try await chaos.run(500, inFlight: 100)
       let descriptors = ProcessFacts().openDescriptorCount
       let memory = ProcessMemory.allocatedBytes
@@ -33,7 +34,7 @@ import Testing
   }
 }
 
-/// The server, the stages and the callers, all led by one seed.
+/// The server, the stages and the callers, whose random decisions all follow from one seed.
 private final class Chaos: Sendable {
   private let seed: UInt64
   private let engine: TransportEngine
@@ -45,11 +46,11 @@ private final class Chaos: Sendable {
     self.engine = engine
     plain = try await PluginCompiler.compile("chaos")
     serial = try await PluginCompiler.compile("chaos", name: "serial", defines: ["FLAGS=SLUICE_FLAG_SERIAL"])
-    // Whatever the umask: nobody else may write a plugin.
+    // The engine refuses a plugin that others can write, so the mode must not depend on the umask.
     for product in [plain, serial] { chmod(product.path, 0o755) }
   }
 
-  /// The number of transactions for one engine and one server.
+  /// Runs `count` transactions on one engine against one server.
   func run(_ count: Int, inFlight: Int) async throws {
     let server = try ChaosServer(seed: seed)
     defer { server.stop() }
@@ -83,7 +84,7 @@ private final class Chaos: Sendable {
     check(told.withLock { $0 })
   }
 
-  /// How often each transaction ended.
+  /// Returns how often each transaction ended.
   private func submit(
     _ count: Int, _ inFlight: Int, to server: ChaosServer, _ engine: Engine
   ) async throws -> [UInt8] {
@@ -101,7 +102,7 @@ private final class Chaos: Sendable {
               ends.withLock { $0[number] &+= 1 }
               continuation.resume()
             }
-            // At once, or a little later from another task.
+            // Some callers cancel at once, others a little later from another task.
             if patience == 0 { cancellation.cancel() }
             if patience == 1 {
               Task {
@@ -135,7 +136,7 @@ private final class Chaos: Sendable {
     return configuration
   }
 
-  /// The plugins' counts: each token has ended once, and no data of theirs is left.
+  /// Checks the counts that the plugins logged: each token has ended once, and all their data was released.
   private func check(_ told: [String: [String: Int]]) {
     for stage in ["plain", "serial"] {
       func number(_ name: String) -> Int { told[stage]?[name] ?? -1 }

@@ -6,13 +6,13 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// A process that must crash, and the record that it leaves.
+/// A child process that must crash, and the crash record that it leaves.
 struct CrashFixture: Sendable {
-  /// The child's work: an engine with the library in front of a server, and one request through it.
+  /// What the child process runs: a server, an engine with the library as a stage, and requests to the server.
   struct Child: Sendable, Codable {
-    /// Where the record goes; nil for ``descriptor``.
+    /// The path of the record, or nil if the record is written to ``output``.
     var record: String?
-    /// A path that is opened for writing instead; empty for a descriptor that is not open at all.
+    /// The path whose descriptor gets the record. If it is empty, the descriptor is closed before the crash.
     var output: String?
     var library: String
     var folder: String
@@ -52,19 +52,19 @@ struct CrashFixture: Sendable {
 
   init() throws { folder = try TemporaryDirectory() }
 
-  /// Builds the fixture that crashes in that way.
+  /// Builds the fixture `crashes` so that it crashes in the given way.
   static func library(_ crash: String) async throws -> PluginCompiler.Product {
     try await PluginCompiler.compile("crashes", defines: ["CRASH=\(crash)"])
   }
 
-  /// Where the child's record goes.
+  /// The path of the child's record.
   var record: String { folder.path("record") }
 
   func child(_ library: PluginCompiler.Product) -> Child {
     Child(record: record, library: library.path, folder: folder.path)
   }
 
-  /// Checks that exactly this signal ends the child; returns the child's standard error.
+  /// Checks that exactly `signal` ends the child, and returns the child's standard error.
   @discardableResult
   func crash(_ child: Child, _ signal: CInt) async -> [UInt8] {
     let result = await #expect(processExitsWith: .signal(signal), observing: [\.standardErrorContent]) {
@@ -73,7 +73,7 @@ struct CrashFixture: Sendable {
     return result?.standardErrorContent ?? []
   }
 
-  /// The report of the crash of the fixture's library of that kind.
+  /// Builds the fixture, lets it crash in the given way, and returns the report.
   func report(_ crash: String, _ signal: CInt) async throws -> CrashReport {
     let library = try await Self.library(crash)
     await self.crash(child(library), signal)

@@ -10,7 +10,7 @@ import Testing
 
   init() throws { fixture = try CrashFixture() }
 
-  @Test func `if the stack is lost, the report has the other facts`() async throws {
+  @Test func `if the stack cannot be read, the report has all other facts`() async throws {
     #if arch(x86_64)
       let report = try await fixture.report("LOSES_STACK", SIGILL)
     #else
@@ -20,17 +20,17 @@ import Testing
     #expect(report.pluginFunctions.first == "lose_stack")
   }
 
-  @Test func `of threads that crash together one is reported completely`() async throws {
+  @Test func `if several threads crash together, one of them is reported completely`() async throws {
     let report = try await fixture.report("ON_MANY_THREADS", SIGSEGV)
     #expect(report.isComplete && report.blamed?.stage == "victim" && report.pluginFunctions.first == "write_to_nowhere")
   }
 
-  @Test func `a signal that was sent ends the process as well`() async throws {
+  @Test func `a crash signal that a process sent ends the process as well`() async throws {
     let report = try await fixture.report("SENDS_ITSELF", SIGSEGV)
     #expect(report.reason == "SIGSEGV: sent by a process" && report.call?.callback == "on_request")
   }
 
-  @Test func `a process that the plugin forked leaves the record to its parent`() async throws {
+  @Test func `a crash in a process that the plugin forked writes no record`() async throws {
     let library = try await CrashFixture.library("IN_CHILD")
     let child = fixture.child(library)
     await #expect(processExitsWith: .success) { [child = child as CrashFixture.Child] in try await child.run() }
@@ -38,17 +38,17 @@ import Testing
   }
 
   @Test(arguments: ["", "/dev/full"])
-  func `a descriptor that accepts nothing does not change how the process ends`(output: String) async throws {
+  func `if the record cannot be written, the process still ends by the signal`(output: String) async throws {
     let library = try await CrashFixture.library("IN_REQUEST")
     var child = fixture.child(library)
     (child.record, child.output) = (nil, output)
     await fixture.crash(child, SIGSEGV)
   }
 
-  @Test func `a reader that does not read delays the end only up to the limit`() async throws {
+  @Test func `a record's reader that does not read delays the end of the process only up to the limit`() async throws {
     let path = fixture.folder.path("pipe")
     #expect(mkfifo(path, 0o600) == 0)
-    // The pipe is full before the child writes, and nobody reads it.
+    // The pipe is full before the child writes to it, and nobody reads from it.
     let descriptor = open(path, O_RDWR | O_NONBLOCK)
     defer { close(descriptor) }
     let page = [UInt8](repeating: 0, count: 4096)

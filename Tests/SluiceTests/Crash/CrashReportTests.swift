@@ -48,11 +48,11 @@ import Testing
     #expect(build.stage == (crash == "IN_CONSTRUCTOR" ? nil : "victim"))
   }
 
-  @Test func `a failed check of Swift is reported after a resumption, with what the runtime said`() async throws {
+  @Test func `a failed Swift runtime check after a resumption is reported with the runtime's message`() async throws {
     let child = CrashFixture.Child(
       record: fixture.record, library: BuiltProducts.library("crashes-in-swift"), folder: fixture.folder.path,
       onlyRequests: true)
-    // The instruction for a failed check differs between processors.
+    // The instruction that a failed check executes, and so the signal, differs between processors.
     #if arch(x86_64)
       let output = await fixture.crash(child, SIGILL)
     #else
@@ -75,7 +75,7 @@ import Testing
     #expect(report.text.contains("(128 times and more)"))
   }
 
-  @Test func `a thread of the plugin's own is found by its code`() async throws {
+  @Test func `a crash on a thread that the plugin started names the plugin`() async throws {
     let report = try await fixture.report("ABORTS_ON_THREAD", SIGABRT)
     let build = try #require(report.blamed)
     #expect(report.cause == .threadOf(build) && build.stage == "victim" && report.call == nil)
@@ -85,7 +85,7 @@ import Testing
     #expect(report.reason == "SIGABRT: the program called abort")
   }
 
-  @Test func `a jump to an address without code leads back to the jumping function`() async throws {
+  @Test func `for a jump to an address without code the report names the function that jumped`() async throws {
     let report = try await fixture.report("JUMPS_NOWHERE", SIGSEGV)
     #expect(report.frames.first?.owner == .nowhere && report.pluginFunctions.first == "jump_nowhere")
     #expect(report.blamed?.stage == "victim")
@@ -94,14 +94,14 @@ import Testing
     #endif
   }
 
-  @Test func `a crash of the host's own code inside a call is reported as such`() async throws {
+  @Test func `a crash in the host's code that a plugin called is reported as such`() async throws {
     let report = try await fixture.report("PASSES_BAD_POINTER", SIGSEGV)
     let build = try #require(report.blamed)
     #expect(report.cause == .calledBy(build) && build.stage == "victim")
     #expect(report.text.contains("in code of the host or of another library"))
   }
 
-  @Test func `kept reports are private and limited, and contain nothing of requests`() async throws {
+  @Test func `saved reports are private and limited in number`() async throws {
     let report = try await fixture.report("IN_REQUEST", SIGSEGV)
     let path = fixture.folder.path("state/crashes")
     let folder = try #require(CrashFolder(at: path, limit: 2))
@@ -113,7 +113,7 @@ import Testing
     #expect(document["build"]?["hash"]?.string == report.blamed?.hash)
     #expect(document["call"]?["callback"]?.string == "on_request" && document["cause"]?.string == "plugin")
     #expect(document["frames"]?.elements.contains { $0["function"]?.string == "write_to_nowhere" } == true)
-    // Two old ones make three; a file of somebody else's stays.
+    // Two older reports make three with the saved one, above the limit of 2. A file with another name stays.
     for name in ["2001-01-01T00-00-00Z-1", "2002-01-01T00-00-00Z-2"] {
       for end in [".txt", ".json"] { try fixture.folder.write("", to: "state/crashes/\(name)\(end)") }
     }

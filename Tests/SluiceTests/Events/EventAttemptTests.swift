@@ -7,9 +7,9 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Retries, redirects and answers of stages, as events and phases.
+/// The events and phases of retries, of redirects and of responses that stages make.
 @Suite struct EventAttemptTests: EventScenario {
-  @Test func `every attempt is issued again, with the decision in between`() async throws {
+  @Test func `a retry is reported between the attempts, and each attempt is issued`() async throws {
     try await withServer { server in
       let story = try await tell(get(server.baseURL + "/")) {
         $0.addStage(
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `a retry over the same connection reports that the connection is used again`() async throws {
+  @Test func `a retry over the same connection reports that the connection is reused`() async throws {
     try await withServer { server in
       let story = try await tell(get(server.baseURL + "/")) {
         $0.addStage(
@@ -38,7 +38,8 @@ import Testing
   }
 
   @Test func `a connection that died while idle does not fail the request`() async throws {
-    // The first connection is closed after its answer; the second request finds that out, and gets another connection.
+    // The server closes the first connection after its response. The second request notices this and gets another
+    // connection.
     let server = try ScriptedServer([ScriptStep.respond(body: "one"), ScriptStep.respond(body: "two")])
     let request = try get(server.baseURL)
     let stories = try await tell([request, request])
@@ -48,7 +49,7 @@ import Testing
     #expect(stories.last?.kinds.last == .didComplete)
   }
 
-  @Test func `a stage that answers itself leaves out the wire`() async throws {
+  @Test func `if a request stage responds, there are no events of the wire`() async throws {
     let story = try await tell(get("http://127.0.0.1:1/")) {
       $0.addStage("answers", StageCode(request: { request, _ in request.respond(status: 200) }))
     }
@@ -56,7 +57,7 @@ import Testing
     #expect(try story.first(.didComplete).timings == nil)
   }
 
-  @Test func `an HTTP error has a receipt and no validation`() async throws {
+  @Test func `an HTTP error has a did_receive and no validation`() async throws {
     try await withServer({ _ in ServerResponse(status: 404) }) { server in
       let story = try await tell(get(server.baseURL + "/"))
       #expect(story.code == "http_status")
@@ -65,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `the wait for the next attempt is reported before it, and respected`() async throws {
+  @Test func `the wait before the next attempt is reported before it begins, and observed`() async throws {
     try await withServer { server in
       let story = try await tell(get(server.baseURL + "/")) {
         $0.addStage(
@@ -81,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `attempts that are used up end with the last receipt, and its reason`() async throws {
+  @Test func `if all attempts are used up, the transaction ends with the error of the last one`() async throws {
     try await withServer({ _ in ServerResponse(status: 503) }) { server in
       let story = try await tell(get(server.baseURL + "/")) { Self.repeats(&$0) }
       let attempt: [TraceEvent.Kind] = [.didConfigure, .didIssue, .didReceive, .didEndHop]
@@ -92,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `attempts whose connection fails are retried without an issue`() async throws {
+  @Test func `attempts whose connection fails are retried without a did_issue`() async throws {
     let port = try Loopback.freePort()
     let story = try await tell(get("http://127.0.0.1:\(port)/")) { Self.repeats(&$0) }
     #expect(
@@ -109,7 +110,7 @@ import Testing
     configuration.retry.backoff = Backoff(base: .milliseconds(1), maximum: .milliseconds(2))
   }
 
-  @Test func `each redirect is reported between receipt and next issue, with the phases of its hop`() async throws {
+  @Test func `a redirect is reported between did_receive and did_issue, with the phases of its hop`() async throws {
     try await withServer({ request in
       switch request.target {
       case "/a": ServerResponse(status: 302, headers: [HeaderLine("Location", "/b")])
@@ -144,7 +145,7 @@ import Testing
     }
   }
 
-  @Test func `a redirect to an address without a listener ends without another issue`() async throws {
+  @Test func `a redirect to an address without a listener ends without another did_issue`() async throws {
     let nowhere = "http://127.0.0.1:\(try Loopback.freePort())/"
     try await withServer({ _ in ServerResponse(status: 302, headers: [HeaderLine("Location", nowhere)]) }) { server in
       let story = try await tell(get(server.baseURL + "/"))
@@ -156,7 +157,7 @@ import Testing
     }
   }
 
-  @Test func `a refused redirect is received, but not reported as a redirect`() async throws {
+  @Test func `a refused redirect has a did_receive, but no will_redirect`() async throws {
     try await withServer({ _ in
       ServerResponse(status: 302, headers: [HeaderLine("Location", "file:///x")], body: .bytes(Array("moved".utf8)))
     }) { server in
@@ -166,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `endless redirects are reported up to the limit, and end once`() async throws {
+  @Test func `endless redirects are reported up to the limit, and the transaction ends once`() async throws {
     try await withServer({ request in
       ServerResponse(status: 302, headers: [HeaderLine("Location", "/\(request.target.utf8.count)/\(request.target)")])
     }) { server in

@@ -7,10 +7,10 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Request bodies, as events and phases.
+/// The events and phases of transactions with request bodies.
 @Suite struct EventBodyTests: EventScenario {
   @Test(arguments: [1, 10_000, 65_535, 65_536, 300_000])
-  func `a body in memory is counted as sent, once`(_ count: Int) async throws {
+  func `the bytes of a body in memory are counted once as sent`(_ count: Int) async throws {
     try await withServer { server in
       let story = try await tell(post(server.baseURL + "/", .bytes([UInt8](repeating: 65, count: count))))
       #expect(story.kinds == Self.success)
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `a streamed body is counted as sent`() async throws {
+  @Test func `the bytes of a streamed body are counted as sent`() async throws {
     try await withServer { server in
       let left = Locked(50)
       let body = BodyStream { _ in
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `a body that fails while it is sent ends after the issue, once`() async throws {
+  @Test func `a transaction whose body fails while it is sent ends once, after did_issue`() async throws {
     struct Broken: Error {}
     let server = try ScriptedServer(.receiveToEnd)
     let left = Locked(3)
@@ -58,7 +58,7 @@ import Testing
     #expect(story.kinds == Self.lostOnTheWay)
   }
 
-  @Test func `a server that goes away while the body is sent ends after the issue, once`() async throws {
+  @Test func `a connection that is reset while the body is sent ends the transaction once`() async throws {
     let server = try ScriptedServer(.receive(1000), .reset)
     let story = try await tell(post(server.baseURL, .bytes([UInt8](repeating: 65, count: 8 << 20))))
     #expect(story.code == "connection_lost")
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a body in a file is counted as sent`() async throws {
+  @Test func `the bytes of a body in a file are counted as sent`() async throws {
     try await withServer { server in
       let folder = try TemporaryDirectory()
       let path = try folder.write(String(repeating: "f", count: 70_000), to: "body")
@@ -84,10 +84,10 @@ import Testing
     }
   }
 
-  @Test func `an answer that comes before the body was sent ends the sending`() async throws {
+  @Test func `a response that comes before the whole body was sent ends the transfer`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"), .receiveToEnd)
-    // More than the sockets take, so that not all of it can have been sent.
+    // The body is larger than the socket buffers, so it cannot have been sent completely.
     let story = try await tell(post(server.baseURL, .bytes([UInt8](repeating: 65, count: 64 << 20))))
     #expect(story.code == "http_status")
     #expect(story.kinds == Self.lostInTheBody)

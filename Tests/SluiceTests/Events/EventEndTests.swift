@@ -7,9 +7,9 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Cancelled and timed-out transactions, as events and phases.
+/// The events and phases of transactions that are cancelled or time out.
 @Suite struct EventEndTests: EventScenario {
-  @Test func `cancelled before it begins`() async throws {
+  @Test func `a transaction is cancelled before it begins`() async throws {
     try await withServer { server in
       let log = LedgerLog()
       var configuration = Configuration()
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `cancelled while the server thinks, many times over`() async throws {
+  @Test func `a transaction that is cancelled five times while it waits for a response ends once`() async throws {
     try await withServer { server in
       server.hold()
       let log = LedgerLog()
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `cancelled in the middle of the body`() async throws {
+  @Test func `a transaction is cancelled in the middle of the response body`() async throws {
     let done = Signal()
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), .wait(done))
@@ -67,7 +67,7 @@ import Testing
     #expect(log.kinds == Self.lostInTheBody)
   }
 
-  @Test func `a time limit of the attempt ends it after the issue`() async throws {
+  @Test func `the time limit of an attempt ends it after did_issue`() async throws {
     try await withServer { server in
       server.hold()
       defer { server.release() }
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `a deadline that passes in the middle of the body ends it after the receipt`() async throws {
+  @Test func `a deadline that passes in the middle of the body ends the transaction after did_receive`() async throws {
     let done = Signal()
     defer { done.set() }
     let server = try ScriptedServer(
@@ -94,7 +94,8 @@ import Testing
     #expect(try story.timings().bytesReceived == 3)
   }
 
-  /// Runs a transaction with a time limit, which grows until the transaction reaches the given event within it.
+  /// Runs a transaction with a time limit. Repeats it with longer limits until the transaction has the given event in
+  /// time.
   private func tellWithinLimits(
     reaching kind: TraceEvent.Kind, _ tell: (Duration) async throws -> Story
   ) async throws -> Story {
@@ -106,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `a deadline that passes while a stage waits ends it before the issue`() async throws {
+  @Test func `a deadline that passes while a stage waits ends the transaction before did_issue`() async throws {
     try await withServer { server in
       var request = try get(server.baseURL + "/")
       request.timeout = .milliseconds(30)
@@ -120,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func `cancelled before its connection is begun`() async throws {
+  @Test func `a transaction is cancelled before it begins to connect`() async throws {
     let log = LedgerLog()
     let cancellation = Cancellation()
     var configuration = Configuration()
@@ -136,21 +137,21 @@ import Testing
     #expect(log.kinds == Self.neverIssued)
   }
 
-  @Test func `cancelled while it connects`() async throws {
+  @Test func `a transaction is cancelled while it connects`() async throws {
     let listener = try FullListener()
     try await withServer { server in
       let other = try get(server.baseURL + "/")
       let story = try await tellCancelled(
         get("http://127.0.0.1:\(listener.port)/"),
         when: { engine in
-          // The one loop has turned: what was begun before is connecting.
+          // The engine's only loop has run once, so the transactions that were submitted before are connecting.
           #expect(await engine.transaction(other).error == nil)
         })
       #expect(story.kinds == Self.neverIssued)
     }
   }
 
-  @Test func `cancelled in the TLS handshake`() async throws {
+  @Test func `a transaction is cancelled in the TLS handshake`() async throws {
     let (hasBegun, done) = (Signal(), Signal())
     defer { done.set() }
     let server = try ScriptedServer(.receive(1), .signal(hasBegun), .wait(done))
@@ -162,7 +163,7 @@ import Testing
     #expect(story.kinds == Self.neverIssued)
   }
 
-  @Test func `cancelled while the body is sent`() async throws {
+  @Test func `a transaction is cancelled while its body is sent`() async throws {
     let (hasBegun, done) = (Signal(), Signal())
     defer { done.set() }
     let server = try ScriptedServer(.receiveHead, .signal(hasBegun), .wait(done))
@@ -172,7 +173,7 @@ import Testing
     #expect(try story.timings().receive == .zero)
   }
 
-  @Test func `cancelled while a request stage waits`() async throws {
+  @Test func `a transaction is cancelled while a request stage waits`() async throws {
     let hasBegun = Signal()
     let story = try await tellCancelled(get("http://127.0.0.1:1/")) {
       $0.addStage(
@@ -187,7 +188,7 @@ import Testing
     #expect(story.kinds == [.willExecute, .didComplete])
   }
 
-  @Test func `cancelled while a response stage waits`() async throws {
+  @Test func `a transaction is cancelled while a response stage waits`() async throws {
     try await withServer { server in
       let hasBegun = Signal()
       let story = try await tellCancelled(get(server.baseURL + "/")) {
@@ -204,7 +205,7 @@ import Testing
     }
   }
 
-  @Test func `cancelled while it waits for its next attempt`() async throws {
+  @Test func `a transaction is cancelled while it waits for its next attempt`() async throws {
     try await withServer { server in
       let story = try await tellCancelled(get(server.baseURL + "/"), after: .willRetry) {
         $0.addStage(

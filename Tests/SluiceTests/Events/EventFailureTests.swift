@@ -6,7 +6,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Failures of the wire, as events and phases.
+/// The events and phases of transactions that fail on the wire.
 @Suite struct EventFailureTests: EventScenario {
   @Test func `a name that does not exist fails before anything is issued`() async throws {
     let story = try await tell(get("http://no-such-host.invalid/"))
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `TLS to a server that does not speak it fails before anything is issued`() async throws {
+  @Test func `a TLS handshake with a server that does not speak TLS fails before anything is issued`() async throws {
     let server = try ScriptedServer(.receive(1), .send("HTTP/1.1 400 Bad Request\r\n\r\n"))
     let story = try await tell(get("https://127.0.0.1:\(server.port)/"))
     #expect(story.code == "tls")
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `a request through a proxy's tunnel has the same events, and only the server gets its fields`()
+  func `a request through a proxy's tunnel has the same events, and only the server gets its headers`()
     async throws
   {
     try await withSecureServer { nginx, _, trust in
@@ -77,14 +77,14 @@ import Testing
   }
 
   @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Le"])
-  func `a connection that dies before the head has an issue and no receipt`(_ sent: String) async throws {
+  func `a connection that dies before the head has a did_issue and no did_receive`(_ sent: String) async throws {
     let server = try ScriptedServer(.receiveHead, .send(sent), .reset)
     let story = try await tell(get(server.baseURL))
     #expect(story.code == "connection_lost")
     #expect(story.kinds == Self.lostOnTheWay)
   }
 
-  @Test func `a connection that dies in the body has a receipt and fails`() async throws {
+  @Test func `a connection that dies in the response body has a did_receive and fails`() async throws {
     let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"))
     let story = try await tell(get(server.baseURL))
     #expect(story.code == "connection_lost")
@@ -92,14 +92,14 @@ import Testing
     #expect(try story.timings().bytesReceived == 3)
   }
 
-  @Test func `what is not HTTP has an issue and no receipt`() async throws {
+  @Test func `a response that is not HTTP has a did_issue and no did_receive`() async throws {
     let server = try ScriptedServer(.receiveHead, .send("SSH-2.0-OpenSSH_9.2\r\n"))
     let story = try await tell(get(server.baseURL))
     #expect(story.code == "invalid_response")
     #expect(story.kinds == Self.lostOnTheWay)
   }
 
-  @Test func `an answer that is too large fails after its receipt`() async throws {
+  @Test func `a response that is too large fails after did_receive`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\naaaaaaaa\r\n0\r\n\r\n"))
     let story = try await tell(get(server.baseURL)) { $0.transport.maximumResponseBytes = 4 }
@@ -107,7 +107,7 @@ import Testing
     #expect(story.kinds == Self.lostInTheBody)
   }
 
-  @Test func `content that does not decode fails after its receipt`() async throws {
+  @Test func `content that cannot be decoded fails after did_receive`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 8\r\n\r\nnot gzip"))
     let story = try await tell(get(server.baseURL))
@@ -136,7 +136,7 @@ import Testing
     #expect(story.kinds == Self.neverIssued)
   }
 
-  @Test func `an answer with a field beyond the limit has an issue and no receipt`() async throws {
+  @Test func `a response with a header beyond the limit has a did_issue and no did_receive`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nX-Long: \(String(repeating: "v", count: 300_000))\r\n\r\n"))
     let story = try await tell(get(server.baseURL))
@@ -144,7 +144,7 @@ import Testing
     #expect(story.kinds == Self.lostOnTheWay)
   }
 
-  @Test func `a stage's answer in place of a failed connection has no receipt and is validated`() async throws {
+  @Test func `a stage's response in place of a failed connection has no did_receive and is validated`() async throws {
     let text = """
       {"plugins": {"cache": {"library": "\(BuiltProducts.library("cache"))"}}, "request": ["cache"],
        "response": ["cache"], "deadline": null}

@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The facts in the end of a hop: reason, duration and bytes.
+/// The facts in the event `did_end_hop`: reason, duration and bytes.
 @Suite struct EventHopEndTests: EventScenario {
   private func ends(_ story: Story) -> [LedgerEntry] { story.entries.filter { $0.kind == .didEndHop } }
 
@@ -15,7 +15,7 @@ import Testing
     return try #require(ends(story).first)
   }
 
-  @Test func `the end of a successful hop agrees with the end of the transaction`() async throws {
+  @Test func `did_end_hop of a successful hop agrees with did_complete`() async throws {
     try await withServer({ _ in .text(String(repeating: "x", count: 100_000)) }) { server in
       let story = try await tell(post(server.baseURL + "/", .bytes([UInt8](repeating: 65, count: 5000))))
       let end = try end(story)
@@ -102,14 +102,14 @@ import Testing
       }
       #expect(ends(story).map(\.attempt) == [0, 1])
       #expect(ends(story).map(\.status) == [503, 503])
-      // A server's status is not an error of the hop.
+      // An error status of the server is not an error of the hop.
       #expect(ends(story).map(\.errorCode) == [nil, nil])
       let pairs = zip(story.kinds, story.kinds.dropFirst())
       #expect(pairs.filter { $0.1 == .willRetry }.map(\.0) == [.didEndHop])
     }
   }
 
-  @Test func `a cancellation in the body ends the hop with the received bytes, right before the end`() async throws {
+  @Test func `a cancellation in the body ends the hop with its received bytes before did_complete`() async throws {
     let done = Signal()
     defer { done.set() }
     let server = try ScriptedServer(
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `a hop that no stage and no connection has begun has no end`() async throws {
+  @Test func `a transaction whose request stage responds or fails has no did_end_hop`() async throws {
     let answered = try await tell(get("http://127.0.0.1:1/")) {
       $0.addStage("answers", StageCode(request: { request, _ in request.respond(status: 200) }))
     }
@@ -148,7 +148,7 @@ import Testing
     #expect(ends(failed).isEmpty)
   }
 
-  @Test func `the status of a hop is the server's even if a stage has changed it`() async throws {
+  @Test func `did_end_hop has the server's status, even if a stage has changed the status`() async throws {
     try await withServer({ _ in ServerResponse(status: 500) }) { server in
       let story = try await tell(get(server.baseURL + "/")) {
         $0.addStage("changes", StageCode(response: { response, _ in response.status = 203 }))
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `a plugin in C gets the end with its bytes, even if nothing was issued`() async throws {
+  @Test func `a plugin in C gets did_end_hop with its bytes, even if nothing was issued`() async throws {
     try await withServer { server in
       let port = try Loopback.freePort()
       for (url, code, received) in [(server.baseURL + "/", "", 3), ("http://127.0.0.1:\(port)/", "connect", 0)] {

@@ -15,7 +15,7 @@ import Testing
       ("0u", all), (ends, ["12", "8"]), ("\(ends)|1u|(1u<<31)", ["12", "8"]),
       ("SLUICE_INTEREST(SLUICE_EVENT_DID_RECEIVE)", ["4"]), ("(1u<<30)", []),
     ], ["", #", "delivery": "queued""#])
-  func `a tracer gets the kinds of its mask, all of them with 0, and unknown bits are ignored`(
+  func `a tracer gets the kinds in its mask, a mask of 0 selects all kinds, and unknown bits are ignored`(
     _ mask: (interests: String, kinds: [String]), _ delivery: String
   ) async throws {
     let server = try LoopbackServer()

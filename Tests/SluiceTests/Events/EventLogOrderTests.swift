@@ -7,7 +7,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// The log as a whole.
+/// Order and ids of events in the whole event log.
 @Suite struct EventLogOrderTests: EventScenario {
   @Test func `two tracers get the same events`() async throws {
     try await withServer { server in
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `times never go back, and phases fit between the events`() async throws {
+  @Test func `the times of events never go back, and the phases fit between the events`() async throws {
     try await withServer({ _ in .text(String(repeating: "x", count: 500_000)) }) { server in
       let story = try await tell(get("http://localhost:\(server.port)/"))
       #expect(zip(story.entries, story.entries.dropFirst()).allSatisfy { $0.time <= $1.time })
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `all events of a transaction have one id and one request id`() async throws {
+  @Test func `all events of a transaction have the same id and the same request id`() async throws {
     try await withServer { server in
       let request = try get(server.baseURL + "/")
       let stories = try await tell([request, request])
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `a hundred at once each have their own events in order`() async throws {
+  @Test func `each of a hundred concurrent transactions has its own events in order`() async throws {
     try await withServer { server in
       let log = LedgerLog()
       var configuration = Configuration()
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `a tracer that wants only ends gets every end`() async throws {
+  @Test func `a tracer that acts only on did_complete gets it for every transaction`() async throws {
     try await withServer { server in
       let ends = Watched(0)
       let requests = [try get(server.baseURL + "/"), try get("http://127.0.0.1:1/"), try get(server.baseURL + "/")]
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `a stage's own request has its own ledger`() async throws {
+  @Test func `a request that a stage makes has its own events`() async throws {
     try await withServer { server in
       let engine = Locked<Engine?>(nil)
       let log = LedgerLog()

@@ -6,8 +6,8 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// What users of other HTTP clients expect of an event listener, as events and phases of the ledger. Every case also
-/// checks the whole log against the ledger's rules.
+/// Helpers for tests of what users of other HTTP clients expect of an event listener. Each run also checks its whole
+/// log against the ledger's rules.
 protocol EventScenario {}
 
 /// The result and the events of one transaction.
@@ -19,7 +19,7 @@ struct Story {
   var code: ErrorCode? { result.error?.code }
 
   func first(_ kind: TraceEvent.Kind) throws -> LedgerEntry { try #require(entries.first { $0.kind == kind }) }
-  /// The phases of the last hop, from the end.
+  /// Returns the phases of the last hop, as `did_complete` reports them.
   func timings() throws -> TransferTimings { try #require(first(.didComplete).timings) }
 }
 
@@ -34,7 +34,7 @@ extension EventScenario {
   }
   static var neverIssued: [TraceEvent.Kind] { [.willExecute, .didConfigure, .didEndHop, .didComplete] }
 
-  /// One request after the other on one engine, which is then shut down.
+  /// Runs one request after the other on one engine, which is then shut down.
   func tell(_ requests: [Request], _ change: (inout Configuration) -> Void = { _ in }) async throws -> [Story] {
     let log = LedgerLog()
     let engine = try engine(log, change)
@@ -50,7 +50,7 @@ extension EventScenario {
     try #require(try await tell([request], change).first)
   }
 
-  /// One request that its caller cancels at `moment`.
+  /// Runs one request, which its caller cancels when `moment` returns.
   func tellCancelled(
     _ request: Request, _ change: (inout Configuration) -> Void = { _ in },
     when moment: (Engine) async throws -> Void
@@ -69,7 +69,7 @@ extension EventScenario {
     return Story(result: result, entries: entries)
   }
 
-  /// One request that its caller cancels after an event of that kind.
+  /// Runs one request, which its caller cancels after an event of the given kind.
   func tellCancelled(
     _ request: Request, after kind: TraceEvent.Kind, _ change: (inout Configuration) -> Void = { _ in }
   ) async throws -> Story {
@@ -82,7 +82,7 @@ extension EventScenario {
     }
   }
 
-  /// An engine with long time limits, except those that the case sets.
+  /// Returns an engine with long time limits, except for the limits that `change` sets.
   private func engine(_ log: LedgerLog, _ change: (inout Configuration) -> Void) throws -> Engine {
     var configuration = Configuration()
     configuration.deadline = nil

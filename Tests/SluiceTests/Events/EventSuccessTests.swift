@@ -6,7 +6,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Successful transactions, as events and phases.
+/// The events and phases of successful transactions.
 @Suite struct EventSuccessTests: EventScenario {
   @Test func `a success`() async throws {
     try await withServer { server in
@@ -16,14 +16,14 @@ import Testing
     }
   }
 
-  @Test func `a success by address looks up no name`() async throws {
+  @Test func `a successful request to an IP address looks up no name`() async throws {
     try await withServer { server in
       let story = try await tell(get("http://127.0.0.1:\(server.port)/"))
       #expect(try story.timings().nameLookup == .zero)
     }
   }
 
-  @Test func `a success by name says how long the look-up took`() async throws {
+  @Test func `a successful request to a host name reports how long the look-up took`() async throws {
     try await withServer { server in
       let story = try await tell(get("http://localhost:\(server.port)/"))
       #expect(story.kinds == Self.success)
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `a success with a completion closure has the same events`() async throws {
+  @Test func `a successful request with a completion closure has the same events`() async throws {
     try await withServer { server in
       let log = LedgerLog()
       var configuration = Configuration()
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `a second request goes through the same events on the same connection`() async throws {
+  @Test func `a second request on the same connection has the same events`() async throws {
     try await withServer { server in
       let request = try get(server.baseURL + "/")
       let stories = try await tell([request, request])
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: NginxServer.isAvailable)) func `a reused connection has no phase of connecting`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `a reused connection has no connect phase`() async throws {
     try await withSecureServer { nginx, _, trust in
       let request = try get(nginx.secureBaseURL + "/")
       let stories = try await tell([request, request], trust)
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: NginxServer.isAvailable)) func `a success over HTTP-2 has the same events`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `a success over HTTP-2 has the usual events`() async throws {
     try await withSecureServer { nginx, _, trust in
       let story = try await tell(get(nginx.secureBaseURL + "/"), trust)
       #expect(story.kinds == Self.success)
@@ -109,7 +109,7 @@ import Testing
     #expect(try story.timings().bytesReceived >= 5)
   }
 
-  @Test func `an answer that the end of the connection ends has the same events`() async throws {
+  @Test func `a response that ends with the connection has the same events`() async throws {
     let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc"))
     let story = try await tell(get(server.baseURL))
     #expect(story.kinds == Self.success)
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test(arguments: [1, 3])
-  func `informational answers come between issue and receipt`(_ count: Int) async throws {
+  func `informational responses are reported between did_issue and did_receive`(_ count: Int) async throws {
     let hints = String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", count: count)
     let server = try ScriptedServer(.receiveHead, .send(hints + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
     let story = try await tell(get(server.baseURL))
@@ -146,7 +146,7 @@ import Testing
     #expect(try story.first(.didReceive).status == 200)
   }
 
-  @Test func `100 Continue comes between issue and receipt, once for each`() async throws {
+  @Test func `each 100 Continue is reported once, between did_issue and did_receive`() async throws {
     let server = try ScriptedServer(
       .receiveRequest,
       .send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
@@ -156,7 +156,7 @@ import Testing
     #expect(try story.first(.didReceiveInformational).status == 100)
   }
 
-  @Test func `a head of many kilobytes has the same events`() async throws {
+  @Test func `a response with a head of many kilobytes has the same events`() async throws {
     let fields = (0..<100).map { "X-\($0): \(String(repeating: "v", count: 500))\r\n" }.joined()
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nok"))
@@ -174,7 +174,7 @@ import Testing
     #expect(story.kinds == Self.success)
   }
 
-  @Test func `a 304 to the caller's own condition is a success like others`() async throws {
+  @Test func `a 304 to a condition that the caller set has the events of a success`() async throws {
     try await withServer({ _ in ServerResponse(status: 304) }) { server in
       var request = try get(server.baseURL + "/")
       request.headers["if-none-match"] = "\"a\""
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test func `an answer from the cache has no issue, a confirmed one has an issue`() async throws {
+  @Test func `a response from the cache has no did_issue, and a revalidated one has it`() async throws {
     try await withServer({ request in
       let isKnown = request.value(of: "if-none-match") == "\"a\""
       let maxAge = request.path == "/fresh" ? "max-age=600" : "max-age=0"

@@ -6,7 +6,7 @@ import SluiceTestKit
 import SluiceTraceContext
 import Testing
 
-/// The trace and the span of each event, beside the `traceparent` that the server got.
+/// The trace and the span of each event, compared with the `traceparent` that the server got.
 @Suite struct EventTraceTests {
   private static let trace = "0123456789abcdef0011223344556677"
   private static let span = "8899aabbccddeeff"
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: deliveries)
-  func `a trace that begins in the hop is known from its issue on, and has no parent`(_ delivery: String) async throws {
+  func `a trace that begins in the hop is known from did_issue on, and has no parent`(_ delivery: String) async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let tracer = try await HopTracer(plugin: delivery, headers: Self.headers)
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(arguments: deliveries)
-  func `without a traceparent there is no span, and only the caller's trace`(_ delivery: String) async throws {
+  func `if no traceparent is sent, events have the caller's trace and no span`(_ delivery: String) async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     for (parent, trace, span) in [
@@ -113,7 +113,7 @@ import Testing
     #expect(server.requests.allSatisfy { $0.headers.first("traceparent") == nil })
   }
 
-  @Test func `an invalid traceparent, or one of another trace, is not taken as the caller's`() async throws {
+  @Test func `events follow the traceparent that was sent, or the caller's if that is invalid`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let other = "00-fedcba98765432100011223344556677-0011223344556677-00"

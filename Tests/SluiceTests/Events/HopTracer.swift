@@ -8,7 +8,7 @@ import Testing
 
 /// A plugin that sets `x-hop` in each hop and logs what it sees: `traces-hops` in C, or its counterpart in Swift.
 struct HopTracer {
-  /// A line of the tracer: what one event said, by name.
+  /// One event as the tracer logged it: values by name.
   struct Event {
     private let words: [Substring: Substring]
 
@@ -25,7 +25,7 @@ struct HopTracer {
 
   let engine: Engine
   private let log: Watched<[LogLine]>
-  /// Keeps the file of the library.
+  /// Keeps the library's file until the tracer is no longer used.
   private let product: PluginCompiler.Product?
 
   /// - Parameters:
@@ -37,7 +37,7 @@ struct HopTracer {
     _ change: (inout Configuration) -> Void = { _ in }
   ) async throws {
     let product = try await PluginCompiler.compile("traces-hops", defines: defines)
-    // Whatever the umask: nobody else may write a plugin.
+    // The engine refuses a plugin that others can write, so the mode must not depend on the umask.
     chmod(product.path, 0o755)
     try self.init(product.path, product, plugin, headers, more, change)
   }
@@ -75,7 +75,7 @@ struct HopTracer {
 
   var events: [Event] { told("event").map { Event($0) } }
 
-  /// The issued `x-hop` that each call of the stage saw, in order.
+  /// The issued `x-hop` that each call of the callback `name` saw, in order.
   func told(_ name: String) -> [String] {
     log.value.map(\.message).filter { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
   }

@@ -17,7 +17,7 @@ import Testing
     #expect(result.error == nil)
     #expect(server.requests.first?.headers.first("x-hop") == "0.0")
     #expect(tracer.told("on_request") == ["absent"])
-    // The header is not visible before it was sent, although the stage has just set it.
+    // The stage has just set the header, but it is visible only after it was sent.
     #expect(tracer.told("on_issue") == ["absent", "absent"])
     #expect(tracer.told("on_response") == ["0.0"])
     #expect(events.map { $0["issued"] } == ["absent", "absent"] + Array(repeating: "0.0", count: 7))
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: ["0u", "SLUICE_FLAG_BLOCKING"])
-  func `a hop whose connection failed has issued nothing, even after one that has`(_ flags: String) async throws {
+  func `a failed connection has no issued header, even after a hop that has one`(_ flags: String) async throws {
     let nowhere = "http://127.0.0.1:\(try Loopback.freePort())/"
     let server = try LoopbackServer { _ in RedirectTests.redirect(302, nowhere) }
     defer { server.stop() }
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `an attempt that was not sent yet has no headers of the previous one`() async throws {
+  @Test func `an attempt that was not sent yet does not show issued headers of the previous attempt`() async throws {
     let server = try LoopbackServer { _ in ServerResponse(status: 503) }
     defer { server.stop() }
     let tracer = try await HopTracer(

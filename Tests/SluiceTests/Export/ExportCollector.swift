@@ -4,7 +4,7 @@ import SluiceMessages
 import SluiceServer
 import SluiceTestKit
 
-/// A collector for OTLP over HTTP, and an engine whose plugin `otlp` exports to it.
+/// A collector for OTLP over HTTP, which makes engines whose plugin `otlp` exports to it.
 final class ExportCollector: Sendable {
   /// One span, with its attributes by key.
   struct Span {
@@ -20,7 +20,7 @@ final class ExportCollector: Sendable {
     func attribute(_ key: String) -> String? {
       attributes[key].flatMap { $0["stringValue"]?.string ?? $0["intValue"]?.string }
     }
-    /// 0 unset, 1 ok, 2 error.
+    /// The status code: 0 is unset, 1 is ok, 2 is error.
     var status: Int64 { document["status"]?["code"]?.integer ?? 0 }
     var message: String? { document["status"]?["message"]?.string }
     var start: UInt64 { text("startTimeUnixNano").flatMap { UInt64($0) } ?? 0 }
@@ -39,7 +39,7 @@ final class ExportCollector: Sendable {
   /// - Parameters:
   ///   - config: settings besides the endpoint.
   ///   - plugins: further plugins, each with a comma in front.
-  ///   - lists: the members with the lists of stages and others, each with a comma in front.
+  ///   - lists: further members of the configuration, such as the lists of stages, each with a comma in front.
   func engine(
     endpoint: String? = nil, _ config: String = "", delivery: String = "queued", plugins: String = "",
     lists: String = ""
@@ -65,13 +65,13 @@ final class ExportCollector: Sendable {
       .flatMap { $0.items("spans") }.map(Span.init).sorted { $0.end < $1.end }
   }
 
-  /// The metric of that name in the last export that has it.
+  /// Returns the metric of that name from the last export that has it.
   func metric(_ name: String) throws -> JSONValue? {
     try documents("/v1/metrics").flatMap { $0.items("resourceMetrics") }.flatMap { $0.items("scopeMetrics") }
       .flatMap { $0.items("metrics") }.last { $0["name"]?.string == name }
   }
 
-  /// The points of the histogram of that name.
+  /// Returns the data points of the histogram of that name.
   func points(_ name: String) throws -> [JSONValue] { try metric(name)?["histogram"]?.items("dataPoints") ?? [] }
 
   func resource() throws -> [String: JSONValue] {
@@ -82,16 +82,16 @@ final class ExportCollector: Sendable {
     document.items("attributes").reduce(into: [:]) { $0[$1["key"]?.string ?? ""] = $1["value"] }
   }
 
-  /// The lines of the log that have the text.
+  /// Returns the log lines that contain the text.
   func lines(_ text: String) -> [String] { log.value.filter { $0.contains(text) } }
 
-  /// The plugin's count for the outcome.
+  /// Returns how many spans the plugin has counted for the outcome.
   static func count(_ outcome: String, _ engine: Engine) -> Double {
     engine.pluginMetrics["otlp", "spans"]?[outcome]?.value ?? 0
   }
 }
 
 extension JSONValue {
-  /// The elements of a member that is an array.
+  /// Returns the elements of a member that is an array.
   func items(_ key: String) -> [JSONValue] { self[key].map { Array($0.elements) } ?? [] }
 }

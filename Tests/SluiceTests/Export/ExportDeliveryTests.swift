@@ -16,7 +16,7 @@ import Testing
     return statuses
   }
 
-  @Test func `a busy collector gets the same batch again`() async throws {
+  @Test func `a batch that a busy collector refuses is sent again`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let count = Watched(0)
@@ -44,7 +44,7 @@ import Testing
     #expect(collector.lines("cannot export").isEmpty)
   }
 
-  @Test(arguments: [400, 401, 404, 500, 302]) func `a refused batch is not sent again, and logged once`(_ status: Int)
+  @Test(arguments: [400, 401, 404, 500, 302]) func `a refused batch is logged once and not sent again`(_ status: Int)
     async throws
   {
     let server = try LoopbackServer()
@@ -86,7 +86,7 @@ import Testing
     collector.server.hold()
     _ = try await Self.run(1, on: engine, server)
     try await collector.server.waitForHeld(1)
-    // One is being sent; four wait.
+    // One span is being sent, and four wait.
     _ = try await Self.run(10, on: engine, server)
     #expect(ExportCollector.count("dropped", engine) == 6)
     collector.server.release()
@@ -111,14 +111,14 @@ import Testing
     #expect(collector.lines("missing").isEmpty && collector.lines("dropped").isEmpty)
   }
 
-  @Test func `counts of the engine and of plugins are exported with the durations`() async throws {
+  @Test func `counts of the engine and of plugins are exported together with durations`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector()
     defer { collector.server.stop() }
     let engine = try collector.engine(#", "metricsInterval": "10ms", "batchSpans": 1"#)
     for _ in 0..<3 { _ = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/a"))) }
-    // The plugin's own counter exists when the collector has answered, and is in a later export.
+    // The plugin creates its counter `otlp.spans` when the collector has responded, so only a later export has it.
     var exports = 0
     while try collector.metric("otlp.spans") == nil, exports < 10_000 {
       exports = collector.server.requestCount + 1
@@ -136,7 +136,7 @@ import Testing
     #expect(spans.contains { ExportCollector.attributes($0)["outcome"] == ["stringValue": "exported"] })
   }
 
-  @Test func `without a collector transactions continue, and the log says it once`() async throws {
+  @Test func `if there is no collector, transactions continue and one line is logged`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector()
@@ -148,7 +148,7 @@ import Testing
     #expect(collector.lines("5 spans are missing").count == 1)
   }
 
-  @Test func `the connection to a collector with an endless answer is closed`() async throws {
+  @Test func `the connection to a collector that sends an endless response is closed`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector { _ in
@@ -175,7 +175,7 @@ import Testing
     #expect(collector.lines("2 spans are missing").count == 1)
   }
 
-  @Test func `the end of the engine does not wait for an answer`() async throws {
+  @Test func `the end of the engine does not wait for the collector's response`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector()
@@ -189,7 +189,7 @@ import Testing
     #expect(collector.lines("left behind").isEmpty)
   }
 
-  @Test func `a collector that hangs up gets the batch again`() async throws {
+  @Test func `a batch is sent again if the collector hangs up`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let broken = try ScriptedServer([
@@ -202,7 +202,7 @@ import Testing
       endpoint: broken.baseURL,
       #", "metrics": false, "batchSpans": 1, "retry": {"initial": "1ms", "maximum": "1ms", "total": "10m"}"#)
     _ = try await Self.run(1, on: engine, server)
-    // At the end of the engine only one more attempt is made.
+    // Wait for all three attempts here, because the end of the engine allows only one more attempt.
     try await broken.waitForConnections(3)
     await engine.shutdown(deactivation: Patience.limit)
     #expect(broken.received.count == 3)
@@ -215,7 +215,7 @@ import Testing
     (#""timeout": "0s""#, "timeout"), (#""headers": {"host": "c"}"#, "headers"),
     (#""queueSpans": 1, "batchSpans": 2"#, "batchSpans"), (#""retry": {"total": "0ms"}"#, "retry.total"),
     (#""colour": "red""#, "colour"), (#""queueSpans": 0"#, "queueSpans"),
-  ]) func `a bad configuration is refused by its key`(_ config: String, _ key: String) throws {
+  ]) func `an invalid configuration is refused, and the error names the key`(_ config: String, _ key: String) throws {
     let text =
       #"{"plugins": {"otlp": {"library": "\#(BuiltProducts.library("otlp"))", "config": {\#(config)}}}, "tracers": ["otlp"]}"#
     let configuration = try Configuration(text: Array(text.utf8))

@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: ["direct", "queued"])
-  func `each request of a transaction is a client span of the caller's trace: redirects, retries, the response`(
+  func `each hop of a transaction is a client span in the caller's trace`(
     _ delivery: String
   ) async throws {
     let visits = Watched(0)
@@ -49,7 +49,7 @@ import Testing
     let spans = try collector.spans()
     #expect(spans.count == 4)
     #expect(spans.allSatisfy { $0.text("traceId") == Self.caller.trace && $0.text("parentSpanId") == Self.caller.span })
-    // The ids that the server got.
+    // The `traceparent` headers that the server got.
     #expect(
       spans.map { "00-\(Self.caller.trace)-\($0.text("spanId") ?? "")-01" } == Self.traceparents(server))
     #expect(spans.allSatisfy { $0.document["kind"] == 3 && $0.text("name") == "GET" && $0.document["flags"] == 1 })
@@ -70,7 +70,7 @@ import Testing
     #expect(spans.allSatisfy { $0.attribute("network.peer.address") == "127.0.0.1" })
   }
 
-  @Test func `redirect, retry and failed hop are in one trace with the spans of stages below them`() async throws {
+  @Test func `redirects, retries and failed hops share one trace, with stages' spans as children`() async throws {
     let visits = Watched(0)
     let port = try Loopback.freePort()
     let server = try LoopbackServer { request in
@@ -107,7 +107,7 @@ import Testing
     #expect(hops.map(\.message) == [nil, nil, nil, result.error?.message])
     let sent = Self.traceparents(server).map { $0.split(separator: "-").map(String.init)[2] }
     #expect(hops.dropLast().map { $0.text("spanId") } == sent && sent.count == 3)
-    // The stage's span is below the hop whose response it got, and its status is its own.
+    // The parent of the stage's span is the hop whose response the stage got. The span has its own status.
     let work = spans.filter { $0.attribute("sluice.stage") == "stage" }
     #expect(work.map { $0.text("name") } == ["full"] && work.map { $0.text("parentSpanId") } == [sent[1]])
     #expect(work.map(\.status) == [2] && work.allSatisfy { $0.attribute("http.request.resend_count") == nil })
@@ -144,7 +144,7 @@ import Testing
     #expect(open.attributes["sluice.span.unfinished"] == ["boolValue": true])
   }
 
-  @Test func `a hop whose connection failed is an error with its code and message`() async throws {
+  @Test func `the span of a hop whose connection failed is an error with code and message`() async throws {
     let collector = try ExportCollector()
     defer { collector.server.stop() }
     let engine = try collector.engine(plugins: Self.headers, lists: Self.issue)
@@ -159,12 +159,12 @@ import Testing
     #expect(span.attribute("error.type") == "connect" && span.attribute("http.response.status_code") == nil)
     #expect(span.text("name") == "HTTP" && span.attribute("http.request.method") == "_OTHER")
     #expect(span.attribute("http.request.method_original") == "PURGE")
-    // Nothing was sent, so the span is the exporter's own.
+    // Nothing was sent, so the exporter made up the span's id.
     #expect(span.text("traceId") == Self.caller.trace && span.text("parentSpanId") == Self.caller.span)
     #expect(span.text("spanId")?.count == 16 && span.text("spanId") != Self.caller.span)
   }
 
-  @Test func `an unsampled trace is not exported, but its durations are`() async throws {
+  @Test func `the spans of an unsampled trace are not exported, but its durations are`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector()
@@ -209,7 +209,7 @@ import Testing
     #expect(outcomes.sorted() == ["failed", "succeeded"])
   }
 
-  @Test func `exports are not traced, and pass no stage`() async throws {
+  @Test func `requests to the collector are not traced, and pass no stage`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector()

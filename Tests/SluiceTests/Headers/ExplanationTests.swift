@@ -7,7 +7,7 @@ import SluiceTestKit
 import SluiceTraceContext
 import Testing
 
-/// Why a header was sent or not.
+/// Explanations: why each header was sent or not.
 @Suite struct ExplanationTests {
   private typealias Reason = HeaderDecision.Reason
 
@@ -29,7 +29,7 @@ import Testing
     return Dictionary(hop.decisions.map { ($0.header.lowercased(), $0.reason) }) { first, _ in first }
   }
 
-  @Test func `each sent header is named with its value`() async throws {
+  @Test func `the explanation names each sent header with its value`() async throws {
     let reasons = try await Self.reasons("\"hosts\": [\"*\"], \(HeaderPlaces.kinds)")
     #expect(
       reasons == [
@@ -63,7 +63,7 @@ import Testing
     #expect(reasons["baggage"] == .sent)
   }
 
-  @Test func `a header that is refused fails the hop and is explained`() async throws {
+  @Test func `an existing header that is refused fails the hop and is explained`() async throws {
     let arrived = try await HeaderPlaces.arrived(
       "\"hosts\": [\"*\"], \"existing\": \"refuse\"", headers: ["traceparent": "theirs"], explained: true)
     #expect(arrived.result.error?.code == "header_exists")
@@ -71,7 +71,7 @@ import Testing
     #expect(hop.decisions.first { $0.header == "traceparent" }?.reason == .refused)
   }
 
-  @Test func `reasons are sampling, disabled traces and absent values`() async throws {
+  @Test func `the reasons include sampling, disabled traces and missing values`() async throws {
     let unsampled = ParentContext(traceparent: "00-0123456789abcdef0011223344556677-8899aabbccddeeff-00")
     let sampledOnly = try await Self.reasons("\"hosts\": [\"*\"], \"sampledOnly\": true", parent: unsampled)
     #expect(sampledOnly["traceparent"] == .unsampled)
@@ -85,7 +85,7 @@ import Testing
     #expect(without["baggage"] == .disabled)
   }
 
-  @Test func `a parent that is not valid is reported, and a trace begins`() async throws {
+  @Test func `an invalid parent is explained, and a new trace begins`() async throws {
     let invalid = ParentContext(traceparent: "00-00-00-00", tracestate: "a=1", baggage: "=")
     let arrived = try await HeaderPlaces.arrived("\"hosts\": [\"*\"]", parent: invalid, explained: true)
     let hop = try #require(arrived.result.explanation?.first)
@@ -93,7 +93,7 @@ import Testing
     #expect(hop.decisions.first { $0.header == "tracestate" }?.reason == .invalidParent)
     #expect(hop.decisions.first { $0.header == "baggage" }?.reason == .invalidParent)
     #expect(hop.notes.contains { $0.hasPrefix("a trace begins here: traceparent: it has fewer") })
-    // The carrier's content is known even after the extraction.
+    // The explanation knows that the headers had an invalid tracestate, even though the extraction dropped it.
     let carrier: HeaderFields = ["traceparent": HeaderPlaces.parent.traceparent ?? "", "tracestate": "BAD=1"]
     let reasons = try await Self.reasons(
       "\"hosts\": [\"*\"]", parent: Propagators.standard.extract(from: carrier).parent)
@@ -101,7 +101,7 @@ import Testing
     #expect(reasons["tracestate"] == .invalidParent)
   }
 
-  @Test func `a valid state of which nothing remains is not sent`() async throws {
+  @Test func `a valid tracestate of which no member remains is not sent`() async throws {
     let parent = ParentContext(traceparent: HeaderPlaces.parent.traceparent, tracestate: "ot=th:8")
     let reasons = try await Self.reasons(
       "\"hosts\": [\"*\"], \"sampler\": {\"type\": \"always_off\"}", parent: parent)
@@ -128,7 +128,7 @@ import Testing
     #expect(!"\(explanation)".contains("secret"))
   }
 
-  @Test func `every hop of every attempt has its own explanation, including silent and uncalled stages`()
+  @Test func `each hop of each attempt has its own explanation, even of stages that set nothing or did not run`()
     async throws
   {
     let other = try LoopbackServer()
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test func `what request stages set is in the first hop of each attempt, also if they suspend`() async throws {
+  @Test func `headers that request stages set are explained in the first hop of each attempt`() async throws {
     let server = try LoopbackServer { request in
       request.target == "/end"
         ? ServerResponse(status: 200)

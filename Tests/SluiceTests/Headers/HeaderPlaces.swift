@@ -3,14 +3,14 @@ import SluiceServer
 import SluiceTestKit
 import SluiceTraceContext
 
-/// Sends requests through the built-in `headers` and sees what arrives.
+/// Sends requests through the built-in `headers` and returns the headers that arrive at a server.
 enum HeaderPlaces {
-  /// All kinds of headers that the stage sets.
+  /// Settings with which the stage sets all kinds of headers.
   static let kinds = "\"sessionId\": {}, \"static\": {\"X-App\": \"shop\"}"
   static let parent = ParentContext(
     traceparent: "00-0123456789abcdef0011223344556677-8899aabbccddeeff-01", tracestate: "vendor=opaque",
     baggage: "user=alice")
-  /// One header of each kind, by the name of the kind.
+  /// One header of each kind, keyed by the name of the kind.
   static let header = [
     "trace": "traceparent", "baggage": "baggage", "requestId": "x-request-id", "sessionId": "x-session-id",
     "static": "x-app",
@@ -23,7 +23,7 @@ enum HeaderPlaces {
     return try Configuration(text: Array(text.utf8))
   }
 
-  /// The kinds that arrived, and the result.
+  /// Sends one request. Returns the kinds that arrived, and the result.
   static func arrived(
     _ config: String, path: String = "/a", headers: HeaderFields = HeaderFields(),
     parent: ParentContext = HeaderPlaces.parent, explained: Bool = false

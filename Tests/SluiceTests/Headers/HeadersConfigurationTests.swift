@@ -1,7 +1,7 @@
 import Sluice
 import Testing
 
-/// Settings that the built-in `headers` refuses, and the messages.
+/// Settings that the built-in `headers` refuses, and the error messages.
 @Suite struct HeadersConfigurationTests {
   private static func error(_ config: String, baseURL: String = "http://a.example") -> String {
     let text = """
@@ -80,7 +80,7 @@ import Testing
       "config.existing: expected one of \"keep\", \"replace\", \"refuse\", found \"merge\""
     ),
   ])
-  func `a wrong setting is refused with line, key and what was expected`(config: String, words: String) {
+  func `an invalid setting is refused with line, key and what was expected`(config: String, words: String) {
     let error = Self.error(config)
     #expect(error.contains(words), "\(error)")
   }
@@ -93,7 +93,7 @@ import Testing
     #expect(throws: EngineError.self) { try Engine(configuration) }
   }
 
-  @Test func `the stage is allowed only in issue`() throws {
+  @Test func `the stage headers is allowed only in the list issue`() throws {
     for list in ["request", "response", "tracers"] {
       let text = "{\"plugins\": {\"trace\": {\"builtin\": \"headers\"}}, \"\(list)\": [\"trace\"]}"
       let configuration = try Configuration(text: Array(text.utf8))

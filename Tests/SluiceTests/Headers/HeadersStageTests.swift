@@ -53,12 +53,12 @@ import Testing
     for name in ["traceparent", "tracestate", "baggage", "X-Request-ID"] { #expect(lines.first(name) == nil) }
   }
 
-  @Test func `a star matches every host`() async throws {
+  @Test func `a star in the list matches every host`() async throws {
     let lines = try await Self.arrived("{\"hosts\": [\"*\"]}")
     #expect(lines.first("traceparent") != nil)
   }
 
-  @Test func `without a list the origin of the base URL is the one that is listed`() async throws {
+  @Test func `if there is no list of hosts, only the origin of the base URL is listed`() async throws {
     #expect(try await Self.arrived("{}", useBaseURL: true).first("traceparent") != nil)
     let other = try LoopbackServer()
     defer { other.stop() }
@@ -69,7 +69,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `without a parent the transaction is a sampled trace of its own, and a lone tracestate is dropped`()
+  @Test func `without a parent the transaction begins a sampled trace, and a tracestate alone is dropped`()
     async throws
   {
     let parent = ParentContext(tracestate: "vendor=opaque")
@@ -80,7 +80,7 @@ import Testing
     #expect(lines.first("tracestate") == nil)
   }
 
-  @Test func `an invalid parent starts a new trace and loses its state, not its baggage`() async throws {
+  @Test func `with an invalid parent a new trace begins without its tracestate, but with its baggage`() async throws {
     let parent = ParentContext(traceparent: "00-00-00-00", tracestate: "vendor=opaque", baggage: "user=alice")
     let lines = try await Self.arrived("{\"hosts\": [\"*\"]}", parent: parent)
     #expect(lines.first("traceparent")?.hasSuffix("-03") == true)
@@ -88,7 +88,7 @@ import Testing
     #expect(lines.first("baggage") == "user=alice")
   }
 
-  @Test func `a state with a bad member is dropped, and the trace continues`() async throws {
+  @Test func `a tracestate with an invalid member is dropped, and the trace continues`() async throws {
     let parent = ParentContext(
       traceparent: Self.parent.traceparent, tracestate: "vendor=opaque,BAD=1", baggage: Self.parent.baggage)
     let lines = try await Self.arrived("{\"hosts\": [\"*\"]}", parent: parent)
@@ -96,7 +96,7 @@ import Testing
     #expect(lines.first("tracestate") == nil)
   }
 
-  @Test func `B3 is written in both forms, for a trace that came in Trace Context`() async throws {
+  @Test func `a trace that came in Trace Context headers is sent in both forms of B3`() async throws {
     let config = "{\"hosts\": [\"*\"], \"propagators\": [\"b3\", \"b3multi\", \"tracecontext\"]}"
     let lines = try await Self.arrived(config, parent: Self.parent)
     let single = try #require(lines.first("b3")).split(separator: "-")
@@ -108,7 +108,7 @@ import Testing
     #expect(lines.first("X-B3-Sampled") == "1")
   }
 
-  @Test func `the request's own headers stay, and a foreign trace does not get our state`() async throws {
+  @Test func `headers that the request already has stay, and their trace gets no tracestate`() async throws {
     let lines = try await Self.arrived(
       "{\"hosts\": [\"*\"], \"static\": {\"X-App\": \"ours\"}, \"sessionId\": {}}",
       headers: ["Traceparent": "theirs", "x-app": "theirs", "Baggage": "theirs=1", "x-session-id": "theirs"],
@@ -130,7 +130,7 @@ import Testing
     #expect(lines.values(of: "x-app") == ["ours"])
   }
 
-  @Test func `existing headers fail the hop if the configuration says so, before a byte is sent`() async throws {
+  @Test func `an existing header fails the hop before it is sent if the configuration says so`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Engine(Self.configuration("{\"hosts\": [\"*\"], \"existing\": \"refuse\"}"))
@@ -173,7 +173,7 @@ import Testing
         == 3)
   }
 
-  @Test func `names can be chosen, and each kind left out`() async throws {
+  @Test func `the configuration can rename headers and leave out each kind`() async throws {
     let config = """
       {"hosts": ["*"], "propagators": [], "requestId": {"header": "X-Correlation"},
        "sessionId": {"header": "X-Run", "value": "run-7"}, "static": {"X-App": "shop"}}

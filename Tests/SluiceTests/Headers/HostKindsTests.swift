@@ -5,7 +5,7 @@ import SluiceTestKit
 import SluiceTraceContext
 import Testing
 
-/// Which headers the built-in `headers` sends to which hosts.
+/// Which kinds of headers the built-in `headers` sends to which hosts.
 @Suite struct HostKindsTests {
   private static let all: Set<String> = ["trace", "baggage", "requestId", "sessionId", "static"]
 
@@ -60,7 +60,7 @@ import Testing
     "\"127.0.0.1\"", "\"*\"", "\"http://127.0.0.1:PORT\"", "\"*:PORT\"", "\"[::ffff:127.0.0.1]\"",
     "\"[0:0:0:0:0:FFFF:7f00:1]:PORT\"",
   ])
-  func `an excluded host gets nothing, listed or not`(host: String) async throws {
+  func `an excluded host gets nothing, even if it is listed`(host: String) async throws {
     let arrived = try await HeaderPlaces.arrived("\"hosts\": [\"*\"], \"exclude\": [\(host)], \(HeaderPlaces.kinds)")
     #expect(arrived.kinds == [])
     let base = try HeaderPlaces.configuration(
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: ["Bearer AWS4-x", "Basic AWS4", "AWS4", "Signatures a", ""])
-  func `other credentials are no signature`(value: String) async throws {
+  func `a request with other credentials does not count as signed`(value: String) async throws {
     let arrived = try await HeaderPlaces.arrived(
       "\"hosts\": [\"*\"], \(HeaderPlaces.kinds)", headers: ["Authorization": value])
     #expect(arrived.kinds == Self.all)
@@ -111,7 +111,7 @@ import Testing
       baggage: "a=\u{0},b=\n,c=2\r"),
     ParentContext(baggage: "a\r=1;p\n=2,\u{0}=1"),
   ])
-  func `CR, LF and NUL of a parent never reach a header`(parent: ParentContext) async throws {
+  func `CR, LF and NUL in a parent context never reach a header`(parent: ParentContext) async throws {
     let propagators = "\"propagators\": [\"tracecontext\", \"baggage\", \"b3\", \"b3multi\"]"
     let arrived = try await HeaderPlaces.arrived("\"hosts\": [\"*\"], \(propagators)", parent: parent)
     #expect(arrived.result.error == nil)

@@ -5,13 +5,13 @@ import SluiceTestKit
 import SluiceTraceContext
 import Testing
 
-/// The caller's trace in the context of the C ABI, compared with the headers of the built-in.
+/// The caller's trace in the context of the C ABI, compared with the headers that the built-in `headers` sends.
 @Suite struct PluginContextTests {
-  @Test func `the context of the C ABI has the parent that the hop continues, from every source`()
+  @Test func `the C ABI's context has the parent that the hop continues, whatever its source`()
     async throws
   {
     let product = try await PluginCompiler.compile("shows-parent")
-    // Whatever the umask: nobody else may write a plugin.
+    // The engine refuses a plugin that others can write, so the mode must not depend on the umask.
     chmod(product.path, 0o755)
     let server = try LoopbackServer()
     defer { server.stop() }
@@ -38,7 +38,7 @@ import Testing
       #expect(hop.traceID == shown.traceID)
       #expect(hop.spanID != shown.spanID)
     }
-    // Without a parent the context is empty, but a trace begins.
+    // Without a parent the context is empty, but the built-in begins a trace.
     let alone = try #require(server.requests.last)
     #expect(alone.headers.first("x-parent") == "")
     #expect(alone.headers.first("traceparent") != nil)

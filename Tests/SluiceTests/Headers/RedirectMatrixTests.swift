@@ -4,8 +4,8 @@ import SluiceTestKit
 import SluiceTraceContext
 import Testing
 
-/// The headers of the built-in `headers` that arrive at each hop: every kind of redirect, to listed and to unlisted
-/// origins, with and without a retry.
+/// The headers from the built-in `headers` that arrive at each hop. The cases are all kinds of redirects, to listed and
+/// to unlisted origins, with and without a retry.
 @Suite struct RedirectMatrixTests {
   /// The target of the redirect, relative to its source.
   enum Target: CaseIterable, Sendable {
@@ -23,7 +23,7 @@ import Testing
         + " to \(isTargetListed ? "a listed" : "an unlisted") one\(isRetried ? ", retried" : "")"
     }
 
-    /// Another scheme needs TLS, and therefore nginx.
+    /// A redirect to another scheme needs a TLS server, which is nginx here.
     static let targets = Target.allCases.filter { $0 != .otherScheme || NginxServer.isAvailable }
 
     static let all: [Case] = targets.flatMap { target in
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: Case.all)
-  func `each hop gets its own headers if its origin is listed, and none if not`(
+  func `a hop gets its own headers if its origin is listed, and otherwise no headers`(
     _ item: Case
   ) async throws {
     let scene = try await Scene(item.target)
@@ -74,7 +74,7 @@ import Testing
     #expect(sessions.count <= 1)
   }
 
-  @Test func `a hop gets the kinds of its own host, not those of the previous one`() async throws {
+  @Test func `a hop gets the kinds of headers of its own host, not of the previous host`() async throws {
     let scene = try await Scene(.otherPort)
     defer { scene.stop() }
     let hosts = "\"\(scene.start)\", {\"host\": \"\(scene.end)\", \"send\": [\"trace\", \"requestId\"]}"
@@ -92,7 +92,7 @@ import Testing
 private struct Scene {
   let start: String
   let end: String
-  /// The received headers, in order.
+  /// The headers of each received request, in order.
   let hops: Watched<[[HeaderLine]]>
   private let front: LoopbackServer
   private let back: LoopbackServer

@@ -5,12 +5,12 @@ import SluiceTestKit
 import SluiceTraceContext
 import Testing
 
-/// Sampling in the built-in `headers`, against real sockets.
+/// Sampling in the built-in `headers`, over real sockets.
 @Suite struct SamplingTests {
   private static let sampled = ParentContext(
     traceparent: "00-0123456789abcdef0011223344556677-8899aabbccddeeff-01", tracestate: "a=1", baggage: "user=alice")
 
-  /// Sends requests one after the other and returns the received headers of each.
+  /// Sends requests one after the other, and returns the headers that the server received for each.
   private static func arrived(
     _ config: String, parent: ParentContext = ParentContext(), count: Int = 1
   ) async throws -> [[HeaderLine]] {
@@ -38,7 +38,7 @@ import Testing
     ("traceidratio", "0", "02", "00"), ("parentbased_always_on", "", "03", "01"),
     ("parentbased_always_off", "", "02", "01"), ("parentbased_traceidratio", "0.0", "02", "01"),
   ])
-  func `each sampler decides about a new trace and about the caller's`(
+  func `each sampler decides about a new trace and about the caller's trace`(
     type: String, ratio: String, new: String, continued: String
   ) async throws {
     let began = try await Self.arrived(Self.sampler(type, ratio))
@@ -50,7 +50,7 @@ import Testing
     #expect(went.first?.first("tracestate") == "a=1")
   }
 
-  @Test func `a ratio decides by the trace id`() async throws {
+  @Test func `a sampler with a ratio decides by the trace id`() async throws {
     let requests = try await Self.arrived(Self.sampler("traceidratio", "0.5"), count: 40)
     let sampler = Sampler(.traceIDRatio, ratio: 0.5)
     for headers in requests {
@@ -66,7 +66,7 @@ import Testing
       ("always_on", "00", "ot=th:0;rv:6e6d1a75832a2f,a=1"), ("always_off", "01", "ot=rv:6e6d1a75832a2f,a=1"),
       ("parentbased_always_on", "01", "a=1,ot=th:4;rv:6e6d1a75832a2f"),
     ])
-  func `a sampling threshold is sent only with the decision to which it belongs`(
+  func `a sampling threshold is sent only if the decision still follows from it`(
     type: String, flags: String, state: String
   ) async throws {
     let parent = ParentContext(
@@ -76,7 +76,7 @@ import Testing
     #expect(arrived.first?.first("tracestate") == state)
   }
 
-  @Test func `with sampledOnly an unsampled trace is not sent, but its baggage is`() async throws {
+  @Test func `with sampledOnly no headers of an unsampled trace are sent, but baggage is`() async throws {
     let config =
       "\"sampledOnly\": true, \"propagators\": [\"tracecontext\", \"baggage\", \"b3\", \"datadog\", \"xray\"], "
     let off = try await Self.arrived(config + Self.sampler("always_off"), parent: Self.sampled)
@@ -90,7 +90,7 @@ import Testing
     #expect(on.first?.first("traceparent") != nil && on.first?.first("b3") != nil)
   }
 
-  @Test func `if disabled, the caller's trace is passed on unchanged and none begins`() async throws {
+  @Test func `if traces are disabled, the caller's trace is passed on unchanged and no trace begins`() async throws {
     let handed = try await Self.arrived("\"disabled\": true", parent: Self.sampled)
     #expect(handed.first?.first("traceparent") == Self.sampled.traceparent)
     #expect(handed.first?.first("tracestate") == "a=1")
@@ -100,12 +100,12 @@ import Testing
     #expect(none.first?.first("X-Request-ID") != nil)
   }
 
-  @Test func `a decision without a trace applies to the trace that begins`() async throws {
+  @Test func `a caller's sampling decision without a trace applies to the trace that begins`() async throws {
     let denied = try await Self.arrived("\"existing\": \"keep\"", parent: ParentContext(sampling: .denied))
     #expect(denied.first?.first("traceparent")?.hasSuffix("-02") == true)
   }
 
-  @Test func `Datadog and X-Ray headers are written with the others, for the same span`() async throws {
+  @Test func `Datadog and X-Ray headers are sent together with traceparent, for the same span`() async throws {
     let lines = try await Self.arrived(
       "\"propagators\": [\"tracecontext\", \"datadog\", \"xray\"]", parent: Self.sampled)
     let headers = try #require(lines.first)

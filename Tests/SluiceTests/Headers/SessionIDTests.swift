@@ -6,11 +6,11 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// Session ids that are replaced after idle time.
+/// Session ids that are replaced when they have not been used for a time.
 @Suite struct SessionIDTests {
   private static let minute: UInt64 = 60_000_000_000
 
-  @Test func `an id stays while it is used, and is replaced after the idle time`() {
+  @Test func `a session id stays while it is used, and is replaced after the idle time`() {
     let session = RotatingSessionID(idle: .seconds(30 * 60))
     let first = session.use(at: Instant(nanoseconds: Self.minute))
     for minutes in [2, 31, 60, 89] {
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `the loops share the session, on the clock of the hop`() throws {
+  @Test func `all loops share the session, and idle time counts by the hops' times`() throws {
     var settings = HeadersStage.Settings()
     settings.hosts = HostList(origin: HTTPURL("http://a.example").origin)
     settings.session = (Array("X-Session-ID".utf8), .rotating(RotatingSessionID(idle: .seconds(60))))
@@ -64,7 +64,7 @@ import Testing
   }
 }
 
-/// Two loops with a pipeline whose only stage is given.
+/// Two loops with a pipeline of one stage.
 private struct Sender {
   private let loops = [StubLoop(index: 0), StubLoop(index: 1)]
   private let transports: [StubTransport]
@@ -79,7 +79,7 @@ private struct Sender {
 
   func advance(by duration: Duration) { for loop in loops { loop.advance(by: duration) } }
 
-  /// The session id that is sent.
+  /// Sends a request on a loop, and returns the session id in it.
   func send(on index: Int) throws -> String {
     let request = Request(url: HTTPURL("http://a.example/"))
     loops[index].perform { Transaction.begin(request, on: environments[index], through: pipeline) { _ in } }

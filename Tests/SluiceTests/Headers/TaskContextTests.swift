@@ -8,7 +8,7 @@ import Testing
 @Suite struct TaskContextTests {
   private struct Answer: Decodable {}
 
-  @Test func `every function that sends uses the task's context, unless it gets a parent`()
+  @Test func `every function that sends a request uses the task's context, unless it gets a parent`()
     async throws
   {
     let server = try LoopbackServer { _ in .text("{}", type: "application/json") }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// The variables of OpenTelemetry, for settings that the configuration does not have.
+/// The environment variables of OpenTelemetry, which apply to settings that the configuration omits.
 @Suite struct TelemetryEnvironmentTests {
   private struct Reading {
     var propagators: [String]?
@@ -51,7 +51,9 @@ import Testing
       ("parentbased_traceidratio", "nan", Sampler(.parentBasedTraceIDRatio, ratio: 1), 1),
       ("always_on", "half", Sampler(.alwaysOn), 0), ("jaeger_remote", nil, nil, 1), ("", nil, nil, 0),
     ] as [(String, String?, Sampler?, Int)])
-  func `OTEL_TRACES_SAMPLER and its argument`(name: String, argument: String?, sampler: Sampler?, warnings: Int) {
+  func `OTEL_TRACES_SAMPLER names the sampler, and OTEL_TRACES_SAMPLER_ARG its ratio`(
+    name: String, argument: String?, sampler: Sampler?, warnings: Int
+  ) {
     var variables = ["OTEL_TRACES_SAMPLER": name]
     variables["OTEL_TRACES_SAMPLER_ARG"] = argument
     let reading = Self.read(variables)
@@ -59,19 +61,19 @@ import Testing
     #expect(reading.warnings.count == warnings, "\(reading.warnings)")
   }
 
-  @Test func `the argument without a sampler is ignored`() {
+  @Test func `OTEL_TRACES_SAMPLER_ARG without a sampler is ignored`() {
     #expect(Self.read(["OTEL_TRACES_SAMPLER_ARG": "0.1"]).sampler == nil)
   }
 
   @Test(arguments: [("true", true, 0), ("TRUE", true, 0), ("false", false, 0), ("", false, 0), ("1", false, 1)])
-  func `OTEL_SDK_DISABLED is only true for the word true`(value: String, isDisabled: Bool, warnings: Int) {
+  func `OTEL_SDK_DISABLED disables only if its value is the word true`(value: String, isDisabled: Bool, warnings: Int) {
     let reading = Self.read(["OTEL_SDK_DISABLED": value])
     #expect(reading.isDisabled == isDisabled)
     #expect(reading.warnings.count == warnings)
   }
 
   @Test(arguments: [("shop", "shop"), (" shop\t", "shop"), ("", nil), (" ", nil)] as [(String, String?)])
-  func `OTEL_SERVICE_NAME is a name without blanks at its ends`(value: String, name: String?) {
+  func `OTEL_SERVICE_NAME is read without blanks at its ends`(value: String, name: String?) {
     #expect(TelemetryEnvironment(read: { ["OTEL_SERVICE_NAME": value][$0] }, warn: { _ in }).serviceName == name)
   }
 

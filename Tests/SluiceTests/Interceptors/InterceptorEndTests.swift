@@ -7,9 +7,9 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Stages that answer, fail, or are slow.
+/// Stages that respond, fail, or are slow.
 @Suite struct InterceptorEndTests: InterceptorScenario {
-  @Test func `a request stage answers although there is no server`() async throws {
+  @Test func `a request stage can respond although there is no server`() async throws {
     let result = try await run(
       Request(url: HTTPURL("https://localhost:1/")),
       StageCode(request: { request, _ in
@@ -22,7 +22,7 @@ import Testing
     #expect(Self.text(result.response) == "intercepted")
   }
 
-  @Test func `an answer of a stage passes every response stage once, in order`() async throws {
+  @Test func `a response that a stage makes passes every response stage once, in order`() async throws {
     let log = Locked<[String]>([])
     let result = try await run(
       Request(url: HTTPURL("http://127.0.0.1:1/")),
@@ -36,7 +36,7 @@ import Testing
     #expect(log.withLock { $0 } == ["first", "second"])
   }
 
-  @Test func `an issue stage cannot answer, and nothing is sent`() async throws {
+  @Test func `an issue stage cannot respond: the transaction fails, and nothing is sent`() async throws {
     try await withServer { server, request in
       let result = try await run(
         request, StageCode(issue: { request, _ in request.respond(status: 200) }))
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `an issue stage cannot ask for another attempt`() async throws {
+  @Test func `an issue stage cannot ask for a retry`() async throws {
     try await withServer { server, request in
       let result = try await run(request, StageCode(issue: { _, _ in throw RetryRequestError() }))
       #expect(result.error?.message.contains("asked for a retry while the request is being sent") == true)
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `an error that a response stage throws fails the transaction, and the response stays`() async throws {
+  @Test func `a response stage's error fails the transaction, and the result keeps the response`() async throws {
     try await withServer { server, request in
       let result = try await run(request, StageCode(response: { _, _ in throw Boom() }))
       #expect(result.error?.code == "stage_failed")
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `an error ends the list: later stages are not called`() async throws {
+  @Test func `after an error of a stage, later stages are not called`() async throws {
     try await withServer { server, request in
       let calls = Locked(0)
       let count = StageCode(
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `an error with a code keeps it, and ends every request once`() async throws {
+  @Test func `the result has the code of a stage's error, and every request ends once`() async throws {
     try await withServer { server, request in
       let stage = StageCode(request: { _, _ in
         await Task.yield()
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `the caller's timeout includes the stages`() async throws {
+  @Test func `the caller's timeout includes the time in stages`() async throws {
     try await withServer { server, request in
       server.hold()
       defer { server.release() }
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `a server that stops in the middle of its answer times out`() async throws {
+  @Test func `a request whose response stops in the middle times out`() async throws {
     let done = Signal()
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"), .wait(done))
@@ -149,7 +149,7 @@ import Testing
     #expect(result.error?.code == "timeout")
   }
 
-  @Test func `a stage's task is cancelled with its caller, and nothing is sent`() async throws {
+  @Test func `if the caller is cancelled, the stage's task is cancelled too, and nothing is sent`() async throws {
     try await withServer { server, request in
       let isInside = Signal()
       let wasCancelled = Signal()

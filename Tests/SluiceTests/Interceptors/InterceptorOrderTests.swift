@@ -7,9 +7,9 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Several stages, and several requests.
+/// Tests with several stages or several requests.
 @Suite struct InterceptorOrderTests: InterceptorScenario {
-  @Test func `stages run first to last, on the way out and on the way back`() async throws {
+  @Test func `stages run from first to last, both for the request and for the response`() async throws {
     try await withServer { server, request in
       func stage(_ name: String) -> StageCode {
         StageCode(
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `a request stage runs once per attempt, an issue stage once per hop, a response stage once per answer`()
+  @Test func `a request stage runs once per attempt, an issue stage once per hop, a response stage once per response`()
     async throws
   {
     try await withServer { server, request in
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `a stage for other requests is not called`() async throws {
+  @Test func `a stage whose match excludes the request is not called`() async throws {
     try await withServer { server, request in
       var configuration = Configuration()
       let match = StageMatch(methods: ["DELETE"])
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `two engines have separate stages`() async throws {
+  @Test func `each of two engines calls only its own stages`() async throws {
     try await withServer { server, request in
       let marked = try Engine(Self.configuration([StageCode(request: { request, _ in request.headers["x-a"] = "1" })]))
       let plain = try Engine(Configuration())
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `a stage asks for another attempt and the caller gets the second answer`() async throws {
+  @Test func `if a stage asks for a retry, the caller gets the second response`() async throws {
     let count = Locked(0)
     try await withServer({ _ in
       .text(
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `a stage makes an unrelated request through the engine that called it`() async throws {
+  @Test func `a stage can make another request through the engine that called it`() async throws {
     try await withServer({ .text($0.path == "/token" ? "t0k" : $0.value(of: "x-token") ?? "none") }) {
       server, request in
       let slot = Locked<Engine?>(nil)
@@ -112,7 +112,7 @@ import Testing
       })
       let engine = try Engine(Self.configuration([stage]) { $0.transport.loops = 1 })
       slot.withLock { $0 = engine }
-      // Many at the same time on one loop: none waits for a thread that another one needs.
+      // Many run at the same time on one loop, and no stage blocks the thread that another stage needs.
       let answers = await withTaskGroup { group in
         for _ in 0..<20 { group.addTask { await engine.transaction(request) } }
         return await group.reduce(into: [String?]()) { $0.append(Self.text($1.response)) }

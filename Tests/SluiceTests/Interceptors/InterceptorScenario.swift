@@ -6,15 +6,15 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// What users of other HTTP clients expect of interceptors. The request and response stages correspond to their
-/// application interceptors, the issue stages to their network interceptors.
+/// Helpers for tests of what users of other HTTP clients expect of interceptors. Request and response stages correspond
+/// to the application interceptors of those clients, issue stages to their network interceptors.
 protocol InterceptorScenario {}
 
-/// An error without a code that a stage throws.
+/// An error without a code, which a stage throws.
 struct Boom: Error, CustomStringConvertible { let description = "boom!" }
 
 extension InterceptorScenario {
-  /// One request through stages in that order.
+  /// Runs one request through the stages in the given order.
   func run(
     _ request: Request, _ stages: StageCode..., change: (inout Configuration) -> Void = { _ in }
   ) async throws -> TransactionResult {

@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `a header of an issue stage reaches the server, but no later attempt`() async throws {
+  @Test func `a header that an issue stage sets in one attempt is not sent in the next attempt`() async throws {
     try await withServer { server, request in
       let result = try await run(
         request,
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `a response stage sees decoded content`() async throws {
+  func `a response stage sees the decoded body`() async throws {
     let nginx = try await NginxServer.start()
     let seen = Locked<[String]>([])
     let result = try await run(
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `a request stage sends the request elsewhere`() async throws {
+  @Test func `a request stage can send the request to another URL`() async throws {
     try await withServer { server, request in
       let other = try LoopbackServer()
       defer { other.stop() }
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `a response without a body has none, and the stage is called`() async throws {
+  @Test func `a response stage is also called for a response without a body`() async throws {
     try await withServer({ _ in ServerResponse(status: 204) }) { server, request in
       let calls = Locked(0)
       let result = try await run(request, StageCode(response: { _, _ in calls.withLock { $0 += 1 } }))

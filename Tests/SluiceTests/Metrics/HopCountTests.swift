@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct HopCountTests {
   @Test(arguments: [(TransportEngine.auto, 0), (.wire, 0), (.curl, 2)] as [(TransportEngine, UInt64)])
-  func `the metrics say how many hops libcurl carried`(_ transport: TransportEngine, _ expected: UInt64) async throws {
+  func `the metrics count hops over libcurl separately`(_ transport: TransportEngine, _ expected: UInt64) async throws {
     let server = try ScriptedServer([ScriptStep.respond(body: "1") + ScriptStep.respond(body: "2")])
     var configuration = Configuration()
     configuration.transport.engine = transport

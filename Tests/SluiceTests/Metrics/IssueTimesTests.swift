@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceAssembly
 
 @Suite struct IssueTimesTests {
-  @Test func `a stored time is found, removed once, and then gone`() {
+  @Test func `a stored time can be removed once, and is then gone`() {
     var times = IssueTimes(capacity: 4)
     let id = TransactionID(randomHigh: 1, randomLow: 2)
     #expect(times.remove(id) == nil)
@@ -19,11 +19,11 @@ import Testing
     #expect(times.count == 0)
   }
 
-  @Test(arguments: [UInt64](1...8)) func `the table agrees with a dictionary, in any order and with any collisions`(
+  @Test(arguments: [UInt64](1...8)) func `the table behaves like a dictionary, in any order and with any collisions`(
     seed: UInt64
   ) {
     var random = SeededRandom(seed: seed)
-    // Few different low bits, so that most ids want the same places.
+    // The ids have few different low bits, so most of them hash to the same slots.
     let ids = (0..<200).map { TransactionID(randomHigh: 0, randomLow: UInt64($0) << 8 | random.next() & 3) }
     var times = IssueTimes(capacity: 4)
     var model: [TransactionID: Instant] = [:]

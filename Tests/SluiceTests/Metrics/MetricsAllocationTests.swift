@@ -8,15 +8,15 @@ import Testing
 @testable import SluiceAssembly
 @testable import SluicePipeline
 
-/// The process has no memory left, so any code that allocates ends it. Not under a sanitizer, which ends the process
-/// first.
+/// The tests run in a process without free memory, so any code that allocates ends it. A sanitizer would end the
+/// process first, so the tests do not run with one.
 @Suite(.enabled(if: getenv("SLUICE_SANITIZER") == nil))
 struct MetricsAllocationTests {
   @Test func `counting a transaction allocates nothing`() async {
     await #expect(processExitsWith: .success) {
       let stage = MetricsStage(loops: 1)
       let events = try ledger()
-      // Runs code that allocates only at its first call.
+      // This first round runs the code that allocates only at its first call.
       count(events, stage, rounds: 1)
       ProcessMemory.exhaust()
       count(events, stage, rounds: 1000)
@@ -43,7 +43,7 @@ private func ledger() throws -> [TraceEvent] {
 }
 
 private func count(_ events: [TraceEvent], _ stage: MetricsStage, rounds: Int) {
-  // In an unoptimized build, a for loop allocates.
+  // These are while loops because a for loop allocates in an unoptimized build.
   var round = 0
   while round < rounds {
     var index = 0
@@ -55,7 +55,7 @@ private func count(_ events: [TraceEvent], _ stage: MetricsStage, rounds: Int) {
   }
 }
 
-/// A loop on which nothing runs. Unchecked because only one thread uses it.
+/// A loop on which nothing runs. `@unchecked Sendable` is safe because only one thread uses it.
 private final class IdleLoop: EventLoop, @unchecked Sendable {
   let index = 0
   let isCurrent = true

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// The content of a report as text and as JSON, with literals.
+/// The content of a report as text and as JSON, compared with literals.
 @Suite struct MetricsReportTests {
   private static func counts(_ milliseconds: [UInt64]) -> DurationCounts {
     let histogram = DurationHistogram()
@@ -30,7 +30,7 @@ import Testing
     return report
   }
 
-  @Test func `durations are in the bucket whose bound they do not exceed`() {
+  @Test func `a duration counts in the first bucket whose bound it does not exceed`() {
     #expect(Self.counts([0, 5]).counts.first == 2)
     let beyond = DurationHistogram()
     beyond.record(nanoseconds: 5_000_001)
@@ -40,7 +40,7 @@ import Testing
     #expect(beyond.snapshot().counts == [0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2])
   }
 
-  @Test func `series are ordered by method and status, and merged`() {
+  @Test func `series are ordered by method and status, and series of all loops are merged`() {
     let series = Self.report.series
     #expect(series.map(\.method) == [.get, .post])
     #expect(Self.report[.get, .success].count == 3)
@@ -48,12 +48,12 @@ import Testing
     #expect(Self.report.traffic.inFlight == 1)
   }
 
-  @Test func `less common methods form one class`() {
+  @Test func `less common methods are counted in one class`() {
     for method in MethodClass.allCases where method != .other { #expect(MethodClass(method: method.text) == method) }
     for method in ["get", "PROPFIND", "", "_OTHER"] { #expect(MethodClass(method: method) == .other) }
   }
 
-  @Test func `the text format is that of Prometheus`() {
+  @Test func `the text is in the Prometheus format`() {
     let text = Self.report.prometheusText(labels: ["stage": "a\"b\\c\nd"])
     let stage = "stage=\"a\\\"b\\\\c\\nd\""
     #expect(text.contains("\nhttp_client_active_requests{\(stage)} 1\n"))
@@ -61,7 +61,7 @@ import Testing
     #expect(Self.report.prometheusText() == Self.golden)
   }
 
-  @Test func `the document holds the same in JSON`() throws {
+  @Test func `the JSON document has the same values`() throws {
     let document = Self.report.document()
     #expect(
       document["transactions"]?.description

@@ -39,7 +39,7 @@ import Testing
     await engine.shutdown()
     #expect(report.traffic.begun == 600)
     #expect(report.traffic.inFlight == 0)
-    // Of 6: 0 POST found, 1 GET missing, 2 GET found, 3 POST missing, 4 GET found, 5 GET nowhere.
+    // In each group of 6: 0 POST found, 1 GET missing, 2 GET found, 3 POST missing, 4 GET found, 5 GET nowhere.
     #expect(report[.post, .success].count == 100)
     #expect(report[.get, .success].count == 200)
     #expect(report[.get, .clientError].count == 100)
@@ -75,7 +75,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `retries are counted, and each response has its time to head`() async throws {
+  @Test func `retries are counted, and the time to head is measured for each response`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     var configuration = try Self.configuration()
@@ -109,7 +109,8 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `retries that the budget does not allow are counted apart from those that were made`() async throws {
+  @Test func `retries that the budget does not allow are counted separately from retries that were made`() async throws
+  {
     let server = try LoopbackServer { _ in ServerResponse(status: 503) }
     defer { server.stop() }
     let text = """
@@ -118,7 +119,7 @@ import Testing
       """
     let engine = try Engine(Configuration(text: Array(text.utf8)))
     let request = Request(url: try HTTPURL(server.baseURL + "/a"))
-    // The budget allows ten retries, and one more each second.
+    // The budget allows ten retries at once, and one more each second.
     repeat { _ = await engine.transaction(request) } while engine.metrics().retriesOverBudget == 0
     let report = try #require(engine.metricsReports["count"])
     await engine.shutdown()
@@ -128,7 +129,7 @@ import Testing
     #expect(report.prometheusText().contains("\nsluice_retries_over_budget_total 1\n"))
   }
 
-  @Test func `two instances measure times separately and share counts, and an engine without one reports nothing`()
+  @Test func `two instances measure times separately and share counts, and without an instance there is no report`()
     async throws
   {
     let text = """
@@ -147,7 +148,7 @@ import Testing
     await bare.shutdown()
   }
 
-  @Test func `settings are refused, and so is any list except tracers`() throws {
+  @Test func `metrics refuses settings, and every list except tracers`() throws {
     let words = "sluice.json:3: plugins.count.config.buckets: unknown key \"buckets\"; \"metrics\" has no settings"
     let setting = try Self.configuration("{\"buckets\": []}")
     #expect(throws: EngineError.self) { try Engine(setting) }

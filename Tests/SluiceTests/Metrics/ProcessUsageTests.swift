@@ -17,7 +17,7 @@ import Testing
     #expect(ProcessUsage.residentBytes(Array(statm.utf8), pageBytes: 4096) == bytes)
   }
 
-  @Test func `this process has memory, descriptors and a limit`() throws {
+  @Test func `the usage of this process has memory, descriptors and a descriptor limit`() throws {
     let usage = ProcessUsage.current
     #expect(try #require(usage.residentBytes) > 1 << 20)
     let open = try #require(usage.openDescriptors)
@@ -25,7 +25,7 @@ import Testing
     #expect(open > 0 && open <= limit)
   }
 
-  @Test func `the metrics have the resources in both forms`() async throws {
+  @Test func `the metrics have the process's resources as text and as JSON`() async throws {
     let engine = try Engine(Configuration())
     let process = try #require(engine.metricsDocument()["process"])
     for key in ["residentBytes", "openDescriptors", "maxDescriptors"] {

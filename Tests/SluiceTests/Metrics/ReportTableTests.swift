@@ -4,9 +4,9 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What the host has counted, read by a plugin in C (`sluice.reports/1`).
+/// A plugin in C reads what the host has counted (`sluice.reports/1`).
 @Suite struct ReportTableTests {
-  @Test func `a plugin in C reads the engine's counts, which are absent while the engine starts`()
+  @Test func `a plugin in C reads the engine's counts, but not while the engine starts`()
     async throws
   {
     let server = try LoopbackServer()

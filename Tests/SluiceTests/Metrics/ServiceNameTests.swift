@@ -2,9 +2,9 @@ import Sluice
 import SluiceJSON
 import Testing
 
-/// The name of the service in the metrics; the variables for it are tested with the command.
+/// The name of the service in the metrics. The environment variables for it are tested with the command.
 @Suite struct ServiceNameTests {
-  @Test func `the document and target_info have the name of the service, escaped`() async throws {
+  @Test func `the JSON document and target_info have the escaped name of the service`() async throws {
     let engine = try Engine(Configuration(text: Array(##"{"serviceName": "the \"shop\""}"##.utf8)))
     #expect(engine.metricsDocument()["resource"] == ["service.name": "the \"shop\""])
     let lines = engine.prometheusText().split(separator: "\n")
@@ -13,7 +13,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `without a name, neither the document nor target_info has one`() async throws {
+  @Test func `if the service has no name, the JSON document and target_info have none`() async throws {
     let engine = try Engine(Configuration())
     #expect(engine.metricsDocument()["resource"] == nil)
     #expect(!engine.prometheusText().contains("target_info"))

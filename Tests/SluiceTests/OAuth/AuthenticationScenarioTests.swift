@@ -5,13 +5,13 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The typical scenarios of authentication interceptors, each for both grants: a token is applied; requests wait while
-/// one is fetched; other statuses pass unchanged; refusals lead to a retry, with or without a refresh; failures reach
-/// every waiting request; too many refreshes end.
+/// The typical scenarios of authentication interceptors, each with both grants. A token is applied. Requests wait while
+/// a token is fetched. Statuses other than 401 pass unchanged. A refusal leads to a retry, with or without a refresh. A
+/// failed refresh fails every waiting request. The number of refreshes is limited.
 @Suite struct AuthenticationScenarioTests {
   typealias Grant = TokenService.Grant
 
-  @Test("a token that is there is applied, and nothing else happens", arguments: Grant.allCases)
+  @Test("an available token is applied, and nothing else happens", arguments: Grant.allCases)
   func applies(_ grant: Grant) async throws {
     let service = try TokenService(grant, accepting: "a0")
     let engine = try service.engine(token: "a0")
@@ -34,7 +34,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("a request that comes while a refused token is replaced waits too", arguments: Grant.allCases)
+  @Test("a request that begins while a refused token is being replaced waits too", arguments: Grant.allCases)
   func waitsForReplacement(_ grant: Grant) async throws {
     let service = try TokenService(grant)
     let engine = try service.engine(token: "a0")
@@ -49,7 +49,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("without anything to get a token with, the configuration is refused", arguments: Grant.allCases)
+  @Test("a configuration without a credential to get a token with is refused", arguments: Grant.allCases)
   func needsCredentials(_ grant: Grant) throws {
     let service = try TokenService(grant)
     let missing: JSONValue = grant == .refreshToken ? ["refreshToken": .null] : ["clientSecret": .null]
@@ -80,7 +80,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("a status other than 401 is left alone", arguments: Grant.allCases, [400, 403, 404, 407, 500])
+  @Test("a status other than 401 does not cause a refresh", arguments: Grant.allCases, [400, 403, 404, 407, 500])
   func leavesOtherStatuses(_ grant: Grant, _ status: Int) async throws {
     let service = try TokenService(grant, accepting: "a0", api: { _, _ in ServerResponse(status: status) })
     let engine = try service.engine(token: "a0")
@@ -90,7 +90,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("a token of the caller's own is not replaced, and its 401 is the caller's", arguments: Grant.allCases)
+  @Test("a token that the caller set is not replaced, and its 401 goes to the caller", arguments: Grant.allCases)
   func leavesForeignTokens(_ grant: Grant) async throws {
     let service = try TokenService(grant)
     let engine = try service.engine(token: "a0")
@@ -102,7 +102,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("a caller's header is replaced where that is asked for", arguments: Grant.allCases)
+  @Test("the caller's header is replaced if the configuration asks for it", arguments: Grant.allCases)
   func overwrites(_ grant: Grant) async throws {
     let service = try TokenService(grant)
     let engine = try service.engine(config: ["overwrite": true])
@@ -112,7 +112,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("an outdated token is retried with the present one, without a refresh", arguments: Grant.allCases)
+  @Test("an outdated token is retried with the current token, without a refresh", arguments: Grant.allCases)
   func retriesOutdated(_ grant: Grant) async throws {
     let held = Watched<[DeferredResponse]>([])
     let service = try TokenService(
@@ -158,7 +158,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("a refused request fails with the refresh that it led to", arguments: Grant.allCases)
+  @Test("if the refresh fails, the refused request fails with the error of the refresh", arguments: Grant.allCases)
   func failsAfterRefusal(_ grant: Grant) async throws {
     let service = try TokenService(grant, endpoint: { _, _ in TokenService.refusal("invalid_grant") })
     let engine = try service.engine(token: "a0")
@@ -195,7 +195,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("more refreshes than the window allows end: the 401 is the caller's", arguments: Grant.allCases)
+  @Test("beyond the refreshes that the window allows, the caller gets the 401", arguments: Grant.allCases)
   func endsExcess(_ grant: Grant) async throws {
     let service = try TokenService(grant, acceptsNew: false)
     let engine = try service.engine(token: "a0", config: ["window": ["refreshes": 2, "duration": "1h"]])
@@ -205,7 +205,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("a window that has passed lets refreshes through again", arguments: Grant.allCases)
+  @Test("when the window has passed, refreshes are allowed again", arguments: Grant.allCases)
   func windowPasses(_ grant: Grant) async throws {
     let service = try TokenService(grant, acceptsNew: false)
     let engine = try service.engine(token: "a0", config: ["window": ["refreshes": 1, "duration": "1ms"]])

@@ -5,9 +5,9 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What oauth-refresh sends to the token endpoint, what it reads from the answer, and where the token is sent.
+/// What oauth-refresh sends to the token endpoint, what it reads from the response, and where it sends the token.
 @Suite struct OAuthExchangeTests {
-  @Test func `refresh tokens rotate: each refresh sends the newest`() async throws {
+  @Test func `refresh tokens rotate: each refresh sends the newest refresh token`() async throws {
     let service = try TokenService(.refreshToken, expiresIn: 0)
     let engine = try service.engine()
     for _ in 0..<4 { _ = try await engine.perform(service.request()) }
@@ -16,7 +16,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `a refresh token stays if the endpoint gives no other`() async throws {
+  @Test func `the refresh token stays if the endpoint does not send a new one`() async throws {
     let service = try TokenService(
       .refreshToken, expiresIn: 0, endpoint: { number, _ in TokenService.answer(number, 0) })
     let engine = try service.engine()
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `a public client names itself in the body`() async throws {
+  @Test func `a public client sends its client id in the body, and no secret`() async throws {
     let service = try TokenService(.refreshToken)
     let engine = try service.engine(config: ["clientSecret": .null])
     _ = try await engine.perform(service.request())
@@ -73,7 +73,9 @@ import Testing
   ]
 
   @Test(arguments: malformed.indices)
-  func `an invalid answer fails the refresh and says why, without showing the answer`(_ index: Int) async throws {
+  func `an invalid response fails the refresh, and the error says why without showing the response`(
+    _ index: Int
+  ) async throws {
     let (name, body, says) = Self.malformed[index]
     let service = try TokenService(endpoint: { _, _ in .text(body, type: "application/json") })
     let engine = try service.engine()
@@ -85,7 +87,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `lifetimes can be strings and fractions, and the type in any case`() async throws {
+  @Test func `a lifetime can be a string or a fraction, and the token type can be in any case`() async throws {
     for lifetime in [#""3600""#, "3600.5", "1e300", "null"] {
       let body = #"{"access_token": "t1", "token_type": "bEARER", "expires_in": \#(lifetime)}"#
       let service = try TokenService(accepting: "t1", endpoint: { _, _ in .text(body, type: "application/json") })
@@ -96,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `an endpoint that is missing, or redirects, is named`() async throws {
+  @Test func `the error for an endpoint that is missing or redirects says so`() async throws {
     let service = try TokenService(endpoint: { _, _ in
       ServerResponse(status: 302, headers: [HeaderLine("Location", "https://example.com/token")])
     })
@@ -129,7 +131,7 @@ import Testing
   }
 
   @Test func `log and errors contain no secret`() async throws {
-    // The description in the second answer repeats the secrets of the request.
+    // The error description in the second response repeats the secrets of the request.
     let service = try TokenService(
       .refreshToken, expiresIn: 0,
       endpoint: { number, request in
@@ -166,14 +168,14 @@ import Testing
   ]
 
   @Test(arguments: ["localhost", "auth.localhost", "127.1.2.3", "[::1]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]"])
-  func `an endpoint on this machine can be http`(_ host: String) async throws {
+  func `an endpoint on this machine may use http`(_ host: String) async throws {
     let service = try TokenService()
     let engine = try service.engine(config: ["tokenEndpoint": JSONValue("http://\(host):1/token")])
     await service.stop(engine)
   }
 
   @Test(arguments: refused.indices)
-  func `a configuration that cannot work is refused with its key`(_ index: Int) async throws {
+  func `a configuration that cannot work is refused, and the error names the key`(_ index: Int) async throws {
     let (config, says) = Self.refused[index]
     let service = try TokenService()
     let error = #expect(throws: EngineError.self) { try service.engine(config: config) }

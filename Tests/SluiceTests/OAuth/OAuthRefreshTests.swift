@@ -33,7 +33,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `a failed refresh fails all that waited, once, with endpoint and status and without secrets`()
+  @Test func `a failed refresh fails each waiting request once, with endpoint and status and without secrets`()
     async throws
   {
     let service = try TokenService(endpoint: { _, _ in TokenService.refusal("invalid_client", status: 401) })
@@ -52,7 +52,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `a request that waits for a refresh has a span of the wait, with its status`() async throws {
+  @Test func `a request that waits for a refresh has a span for the wait, with the refresh's status`() async throws {
     let service = try TokenService(endpoint: { number, _ in number == 2 ? ServerResponse(status: 503) : nil })
     let spans = Watched<[StageSpan]>([])
     let code = StageCode(observing: { event in
@@ -60,7 +60,7 @@ import Testing
     })
     let engine = try service.engine(code: code)
     #expect(try await engine.transaction(service.request()).response?.status == 200)
-    // The second request already has the token; the third gets a 401, and no other token.
+    // The second request already has the token. The third gets a 401, and its refresh fails.
     #expect(try await engine.transaction(service.request()).response?.status == 200)
     #expect(spans.value.count == 1)
     service.accepted.update { $0 = "another" }
@@ -81,7 +81,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `without a token the first requests wait for a single refresh, over all loops`() async throws {
+  @Test func `without a token the first requests on all loops wait for a single refresh`() async throws {
     let service = try TokenService()
     let engine = try service.engine(loops: 4)
     service.endpoint.hold()
@@ -107,7 +107,7 @@ import Testing
   @Test func `a token is replaced within the leeway before it expires, without a 401`() async throws {
     let service = try TokenService(expiresIn: 2)
     let engine = try service.engine(config: ["leeway": "1h", "window": ["refreshes": 1000, "duration": "1h"]])
-    // The leeway is cut to half the lifetime, so that this takes a second, on a machine of any speed.
+    // The plugin limits the leeway to half the lifetime, so this takes a second on a machine of any speed.
     while service.endpoint.requestCount < 2 {
       let result = try await engine.transaction(service.request())
       #expect(result.attempts == 1)
@@ -118,7 +118,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `a token without expires_in is good until it is refused`() async throws {
+  @Test func `a token without expires_in is used until it is refused`() async throws {
     let service = try TokenService(expiresIn: nil)
     let engine = try service.engine()
     for _ in 0..<5 { _ = try await engine.perform(service.request()) }
@@ -144,7 +144,7 @@ import Testing
     let begin = ContinuousClock.now
     while service.endpoint.requestCount < 2 {
       let result = try await engine.transaction(service.request())
-      // If the machine stalls for the whole lifetime of the token, this proves nothing.
+      // If the machine stalls for the whole lifetime of the token, the test stops here and proves nothing.
       guard ContinuousClock.now - begin < .seconds(4) else { break }
       #expect(result.response?.status == 200)
     }
@@ -152,7 +152,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `a cancelled caller does not cancel the refresh for the others`() async throws {
+  @Test func `a cancelled caller does not cancel the refresh for other requests`() async throws {
     let service = try TokenService()
     let engine = try service.engine(token: "old", loops: 2)
     service.endpoint.hold()
@@ -220,7 +220,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `endless 401s end: past the window they are passed on, with one line in the log`() async throws {
+  @Test func `beyond the window's refreshes each 401 is passed on, and one line is logged`() async throws {
     let service = try TokenService(acceptsNew: false)
     let engine = try service.engine(token: "old", config: ["window": ["refreshes": 3, "duration": "1h"]])
     for _ in 0..<20 {
@@ -228,7 +228,7 @@ import Testing
       #expect(result.response?.status == 401)
     }
     #expect(service.endpoint.requestCount == 3)
-    // Two attempts while the window allows refreshes, then one.
+    // The first 3 requests make two attempts each, the other 17 one.
     #expect(service.api.requestCount == 23)
     let lines = service.log.value.filter { $0.contains("a 401 is passed on") }
     #expect(lines.count == 1, "\(service.log.value)")
@@ -236,7 +236,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `if there never was a token, a full window fails requests at once`() async throws {
+  @Test func `if there never was a token, requests beyond the window's refreshes fail at once`() async throws {
     let service = try TokenService(endpoint: { _, _ in ServerResponse(status: 500) })
     let engine = try service.engine(config: ["window": ["refreshes": 2, "duration": "1h"]])
     for _ in 0..<6 {
@@ -247,7 +247,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `shutdown during a refresh ends the waiting requests, and leaves nothing`() async throws {
+  @Test func `a shutdown during a refresh ends the waiting requests, and the instance is destroyed`() async throws {
     let service = try TokenService()
     let engine = try service.engine(loops: 2)
     service.endpoint.hold()

@@ -8,7 +8,7 @@ import Testing
 
 /// Instances of oauth-refresh that share their token (`sluice.shared/1`).
 @Suite struct OAuthSharingTests {
-  /// Two instances, the second with other settings; a request goes to the one that its path names.
+  /// Two instances, of which the second has the settings `others` too. The path of a request selects the instance.
   private func configuration(
     _ service: TokenService, others: JSONValue = [:], leeway: String = "30s"
   ) throws -> Configuration {
@@ -35,7 +35,7 @@ import Testing
     return try Engine(configuration) { line in log.update { $0.append(line.message) } }
   }
 
-  @Test func `instances of one configuration make one refresh, and all continue with its token`() async throws {
+  @Test func `instances with equal settings make one refresh, and all continue with its token`() async throws {
     let service = try TokenService()
     let engine = try engine(service, configuration(service))
     service.endpoint.hold()
@@ -52,7 +52,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `a token that is refused to one instance is replaced once for all`() async throws {
+  @Test func `a token that an API refuses for one instance is replaced once for all`() async throws {
     let service = try TokenService()
     let engine = try engine(service, configuration(service))
     for path in ["/a", "/b"] { #expect(try await engine.transaction(service.request(path)).response?.status == 200) }
@@ -69,7 +69,7 @@ import Testing
     #"{"clientID": "other"}"#, #"{"clientSecret": "other"}"#, #"{"scope": "write"}"#, #"{"parameters": {"a": "b"}}"#,
     #"{"clientAuthentication": "body"}"#, #"{"accessToken": "other"}"#,
   ])
-  func `instances that would get other tokens share none`(_ others: String) async throws {
+  func `instances whose settings lead to different tokens share no token`(_ others: String) async throws {
     let service = try TokenService()
     let engine = try engine(service, configuration(service, others: JSONValue(parsing: others)))
     for path in ["/a", "/b"] { #expect(try await engine.transaction(service.request(path)).response?.status == 200) }

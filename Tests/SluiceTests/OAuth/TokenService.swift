@@ -4,9 +4,11 @@ import SluiceMessages
 import SluiceServer
 import SluiceTestKit
 
-/// A token endpoint and an API that takes its tokens, both real servers, and engines with oauth-refresh between them.
+/// A token endpoint and an API that accepts its tokens, both real servers, and engines with oauth-refresh that use
+/// both.
 ///
-/// The endpoint gives `t1`, `t2` … and, for the grant that wants them, `r1`, `r2` …; the API takes the newest of them.
+/// The endpoint gives the access tokens `t1`, `t2` …, and for the grant `refreshToken` also the refresh tokens `r1`,
+/// `r2` …. The API accepts the newest access token.
 final class TokenService: Sendable {
   enum Grant: String, Sendable, CaseIterable {
     case clientCredentials = "client_credentials", refreshToken = "refresh_token"
@@ -20,16 +22,16 @@ final class TokenService: Sendable {
 
   let endpoint: LoopbackServer
   let api: LoopbackServer
-  /// The token that the API accepts; nil for none.
+  /// The token that the API accepts, or nil if it accepts no token.
   let accepted: Watched<String?>
   let log = Watched<[String]>([])
   private let grant: Grant
 
   /// - Parameters:
-  ///   - expiresIn: the lifetime that the endpoint gives each token; nil for none.
+  ///   - expiresIn: the lifetime that the endpoint gives each token, or nil to give none.
   ///   - acceptsNew: whether the API accepts the tokens that the endpoint gives.
-  ///   - endpoint: an answer in place of the endpoint's own, or nil.
-  ///   - api: an answer in place of the API's own, or nil.
+  ///   - endpoint: returns a response that replaces the endpoint's normal one, or nil.
+  ///   - api: returns a response that replaces the API's normal one, or nil.
   init(
     _ grant: Grant = .clientCredentials, accepting first: String? = nil, expiresIn: Int? = 3600,
     acceptsNew: Bool = true, endpoint: @escaping Endpoint = { _, _ in nil }, api: @escaping API = { _, _ in nil }
@@ -65,10 +67,10 @@ final class TokenService: Sendable {
     .text(#"{"error": "\#(error)", "error_description": "no such client"}"#, status: status, type: "application/json")
   }
 
-  /// An engine whose requests to the API get a token.
+  /// Makes an engine whose plugin adds a token to requests to the API.
   ///
   /// - Parameters:
-  ///   - token: the first access token; nil for none.
+  ///   - token: the first access token, or nil if the plugin must fetch it.
   ///   - code: a stage in Swift that comes after the plugin.
   func engine(
     token: String? = nil, loops: Int = 1, config: JSONValue = [:], code: StageCode? = nil
@@ -76,7 +78,7 @@ final class TokenService: Sendable {
     let settings: JSONValue = [
       "tokenEndpoint": JSONValue(endpoint.baseURL + "/token?tenant=hidden"), "grant": JSONValue(grant.rawValue),
       "clientID": "client", "clientSecret": JSONValue(Self.secret), "hosts": ["127.0.0.1"],
-      // Longer than the waits of a test, so that a slow machine does not cause a failure.
+      // The timeout is longer than any wait of a test, so a slow machine does not cause a failure.
       "timeout": "10m",
     ]
     if grant == .refreshToken { settings["refreshToken"] = JSONValue(Self.firstRefreshToken) }
@@ -106,10 +108,10 @@ final class TokenService: Sendable {
     }
   }
 
-  /// The tokens that the API saw, in order of arrival.
+  /// The `authorization` headers that the API got, in order of arrival.
   var seen: [String?] { api.requests.map { $0.value(of: "authorization") } }
 
-  /// The parameters of each request to the endpoint.
+  /// The form parameters of each request to the endpoint.
   var forms: [[String: String]] {
     endpoint.requests.map { request in
       String(decoding: request.body, as: UTF8.self).split(separator: "&").reduce(into: [:]) { form, field in

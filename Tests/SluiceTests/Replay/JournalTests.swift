@@ -7,7 +7,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// The journal of each stage's actions in the result of a request that wants it.
+/// The journal in a result: what each stage did in the transaction, if the request asked for it.
 @Suite struct JournalTests {
   private static func journal(
     _ configuration: Configuration, _ request: Request
@@ -33,7 +33,7 @@ import Testing
     return try Configuration(text: Array(text.utf8))
   }
 
-  @Test func `a request that does not ask for a journal has none`() async throws {
+  @Test func `the result of a request that does not ask for a journal has none`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Engine(Self.configuration(StageCode(request: { request, _ in request.headers["x"] = "1" })))
@@ -42,7 +42,7 @@ import Testing
     #expect(result.error == nil && result.journal == nil && result.recording == nil)
   }
 
-  @Test func `a plugin in C is in the journal, call by call over a real socket`() async throws {
+  @Test func `the journal has each call of a plugin in C, over a real socket`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let product = try await PluginCompiler.compile("differs-by-build")
@@ -54,7 +54,7 @@ import Testing
     #expect(calls.map(\.wasSuspended) == [true, false, false])
     let request = try #require(calls.first)
     #expect(request.changes.first == StageChange(.request, .header("x-build"), before: [], after: ["1"]))
-    // A secret of the list is hidden, but two secrets can be told apart.
+    // The secret header is hidden, but the mark in its place differs for different secrets.
     let secret = try #require(request.changes.last)
     #expect(secret.part == .header("x-api-key"))
     #expect(secret.after.first?.hasPrefix("REDACTED [") == true)
@@ -63,7 +63,7 @@ import Testing
     #expect(calls.last?.changes == [StageChange(.response, .header("x-build"), before: [], after: ["1"])])
   }
 
-  @Test func `a plugin in Swift is in the journal`() async throws {
+  @Test func `the journal has each call of a plugin in Swift`() async throws {
     let server = try LoopbackServer { request in
       ServerResponse(headers: [HeaderLine("x-echo", request.headers.first("x-stamp") ?? "")])
     }
@@ -82,7 +82,7 @@ import Testing
     #expect(calls.last?.changes.map(\.after) == [received.after])
   }
 
-  @Test func `a document that a plugin edits is compared with the document before`() async throws {
+  @Test func `the journal shows the changes that a plugin makes in a document`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(
         headers: [HeaderLine("content-type", "application/json")], body: .bytes(Array("{\"secret\": 1}".utf8)))
@@ -106,7 +106,7 @@ import Testing
     #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == [#"{"name":"x","tenant":"a"}"#])
   }
 
-  @Test func `verdicts are in the journal: respond, retry, fail, and the effect of failure stages`() async throws {
+  @Test func `the journal has the verdicts retry and fail`() async throws {
     let server = try LoopbackServer { ServerResponse(status: $0.path == "/busy" ? 503 : 200) }
     defer { server.stop() }
     let stages = StageCode(
@@ -129,7 +129,7 @@ import Testing
     #expect(failure.message.contains("boom"))
   }
 
-  @Test func `hops have their own calls: redirects and challenges`() async throws {
+  @Test func `the journal has the calls of each hop, with redirects and challenges`() async throws {
     let server = try LoopbackServer { request in
       if request.path == "/start" { return ServerResponse(status: 302, headers: [HeaderLine("Location", "/end")]) }
       guard request.headers.first("authorization") == nil else { return .text("ok") }
@@ -150,7 +150,7 @@ import Testing
     #expect(challenge.verdict == .respond && challenge.changes.map(\.part) == [.header("authorization")])
   }
 
-  @Test func `pieces of a body are one entry`() async throws {
+  @Test func `all pieces of a body are one entry of the journal`() async throws {
     let server = try LoopbackServer { _ in .text(String(repeating: "abc", count: 100_000)) }
     defer { server.stop() }
     let product = try await PluginCompiler.compile("changes-pieces")
@@ -166,7 +166,7 @@ import Testing
     #expect(change.after.first?.hasPrefix("300001 bytes, hash ") == true)
   }
 
-  @Test func `a suspended call that never resumes is a fault of its deadline`() async throws {
+  @Test func `a suspended call that never resumes is a fault with its deadline in the journal`() async throws {
     var configuration = Self.configuration(
       StageCode(request: { _, _ in try await Task.sleep(for: Patience.limit) }))
     for index in configuration.plugins.indices { configuration.plugins[index].deadline = .milliseconds(20) }
@@ -178,7 +178,7 @@ import Testing
     #expect(failure.code == "stage_timeout" && calls.first?.wasSuspended == true)
   }
 
-  @Test func `a stage that blocks on another thread has the changes of its copy`() async throws {
+  @Test func `the journal has the changes that a BLOCKING stage makes on another thread`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let product = try await PluginCompiler.compile(
@@ -218,7 +218,7 @@ import Testing
     #expect(second.text == "a, on_issue (attempt 2, hop 1): continue")
   }
 
-  @Test func `a journal goes through JSON and back`() async throws {
+  @Test func `a journal is the same after it was written as JSON and read back`() async throws {
     let calls = [
       StageCall(
         attempt: 1, hop: 2, stage: "s", callback: .challenge, verdict: .retry(after: .milliseconds(5)),
@@ -240,7 +240,7 @@ import Testing
   }
 
   @Test(arguments: [-1, 1_000_001, Int64.max])
-  func `a document with an impossible attempt or hop is not a call`(_ number: Int64) {
+  func `a JSON call with an impossible attempt or hop is refused`(_ number: Int64) {
     for key in ["attempt", "hop"] {
       let document = StageCall(stage: "s", callback: .issue).document
       document[key] = JSONValue(number)

@@ -9,7 +9,7 @@ import SluiceTestKit
 import SluiceTraceContext
 import Testing
 
-/// The recording of an exchange for a replay.
+/// The recording of a transaction's messages for a replay.
 @Suite struct RecordingTests {
   static func recorded(
     _ request: Request, _ configuration: Configuration = Configuration(), sink: (any BodySink)? = nil
@@ -26,7 +26,7 @@ import Testing
 
   static func text(_ body: Body?) -> String? { body?.bytes.map { String(decoding: $0, as: UTF8.self) } }
 
-  @Test func `each hop's answer is kept, over redirects and retries`() async throws {
+  @Test func `the recording has the response of each hop, over redirects and retries`() async throws {
     let count = Locked(0)
     let server = try LoopbackServer { request in
       if request.path == "/start" { return ServerResponse(status: 302, headers: [HeaderLine("Location", "/end")]) }
@@ -50,7 +50,9 @@ import Testing
     #expect(exchange.hops.last?.isBodyWhole == true)
   }
 
-  @Test func `a refused connection was not issued, and a lost one was`() async throws {
+  @Test func `a hop with a refused connection is recorded as not issued, and one with a lost connection as issued`()
+    async throws
+  {
     let refused = try await Self.recorded(Request(url: HTTPURL("http://127.0.0.1:1/")))
     let hop = try #require(refused.hops.first)
     #expect(!hop.wasIssued && hop.response == nil && hop.error?.code == .connect)
@@ -61,7 +63,7 @@ import Testing
     #expect(cut.wasIssued && cut.response?.status == 200 && cut.error != nil && !cut.isBodyWhole)
   }
 
-  @Test func `an attempt that took too long is kept as its timeout`() async throws {
+  @Test func `an attempt that took too long is recorded as a timeout`() async throws {
     let held = Signal()
     let server = try ScriptedServer(.receiveHead, .wait(held))
     defer {
@@ -75,7 +77,7 @@ import Testing
     #expect(exchange.hops.map { $0.error?.code } == [.timeout])
   }
 
-  @Test func `bodies that come once, binary ones and those in files are recorded`() async throws {
+  @Test func `bodies that are streamed, binary or in files are recorded`() async throws {
     let binary: [UInt8] = [0, 255, 13, 10, 0]
     let large = [UInt8](repeating: UInt8(ascii: "x"), count: 100_000)
     let server = try LoopbackServer { .init(body: .bytes($0.path == "/large" ? large : binary)) }
@@ -97,7 +99,7 @@ import Testing
     #expect(file.byteCount == large.count && access(file.path, R_OK) == 0)
   }
 
-  @Test func `a body that went to a sink is kept too`() async throws {
+  @Test func `a body that went to a sink is recorded too`() async throws {
     let server = try LoopbackServer { _ in .text("streamed") }
     defer { server.stop() }
     let sink = CountingSink()
@@ -137,7 +139,7 @@ import Testing
     return exchange
   }
 
-  @Test func `only the owner can read a file of recordings, and it has no secrets`() async throws {
+  @Test func `only the owner can read a file of recordings, and it contains no secrets`() async throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("recordings.jsonl")
     _ = try folder.write("something that others may read", to: "recordings.jsonl")
@@ -172,7 +174,7 @@ import Testing
     #expect(!read.isRequestWhole && read.request.body.isEmpty)
   }
 
-  @Test func `a truncated file is read up to its end, an invalid one is refused with the line`() throws {
+  @Test func `a truncated file is read up to its end, and an invalid file is refused with its line number`() throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("recordings.jsonl")
     try RecordingFile.write([Self.sample(1), Self.sample(2)], to: path)
@@ -200,7 +202,7 @@ import Testing
     #expect(throws: RecordingFile.Failure.self) { try RecordingFile.read(folder.path("missing.jsonl")) }
   }
 
-  @Test func `of 10,000 recordings the last ones are kept`() throws {
+  @Test func `if there are 10,000 recordings, the last ones are kept`() throws {
     var buffer = RecordingBuffer()
     for number in 0..<10_000 { buffer.append(try Self.sample(number)) }
     #expect(buffer.exchanges.count == 100 && buffer.droppedCount == 9900)

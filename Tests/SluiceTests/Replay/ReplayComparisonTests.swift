@@ -7,7 +7,7 @@ import SluiceRecords
 import SluiceReplay
 import Testing
 
-/// The comparison alone: literals in, differences out.
+/// The comparison of two runs alone: the tests pass literals in and check the differences.
 @Suite struct ReplayComparisonTests {
   private static func call(
     _ stage: String = "a", _ callback: StageCall.Callback = .request, attempt: Int = 0, hop: Int = 0,
@@ -42,7 +42,7 @@ import Testing
     #expect(Self.compare([], to: []).isEmpty)
   }
 
-  @Test func `headers that are added, removed and changed differently are differences`() {
+  @Test func `headers that the two builds add, remove or change differently are differences`() {
     let old = [Self.call("a", .request, Self.header("x-a", [], "1"), Self.header("x-b", ["0"]))]
     let new = [Self.call("a", .request, Self.header("x-a", [], "1", "2"), Self.header("x-c", ["0"], "3"))]
     let expected: [ReplayDifference] = [
@@ -74,7 +74,7 @@ import Testing
     #expect(Set(Self.compare(old, to: new)) == expected)
   }
 
-  @Test func `a difference in an earlier stage is not repeated for a later one`() {
+  @Test func `a difference in an earlier stage is not reported again for a later stage`() {
     let old = [Self.call("a", .request, Self.header("x", ["1"], "3"))]
     let new = [Self.call("a", .request, Self.header("x", ["2"], "3"))]
     #expect(Self.compare(old, to: new).isEmpty)

@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Two builds of one plugin, and recordings of requests through the first.
+/// Two builds of one plugin, and recordings of requests through the first build.
 final class ReplayFixture: Sendable {
   let folder: TemporaryDirectory
   let server: LoopbackServer
@@ -16,9 +16,9 @@ final class ReplayFixture: Sendable {
   var new: String { products[1].path }
 
   /// - Parameters:
-  ///   - old: defines of `differs-by-build`.
-  ///   - plugins: further ones, beside "a".
-  ///   - more: members of the configuration.
+  ///   - old: the defines with which the old build of `differs-by-build` is compiled; `new` likewise.
+  ///   - plugins: further plugins besides "a", with a comma in front.
+  ///   - more: further members of the configuration, with a comma in front.
   init(
     old: [String] = [], new: [String] = [], plugins: String = "", issue: String = #""a""#, more: String = "",
     handler: @escaping EmbeddedServer.Handler = { _ in .text("ok\n") }

@@ -10,7 +10,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Recorded exchanges through an old and a new build, in child processes.
+/// Replays of recorded transactions through an old and a new build, in child processes.
 @Suite struct ReplayTests {
   private static func lines(_ report: ReplayReport) -> [String] {
     report.comparisons.flatMap { comparison in
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `exactly the differences between two builds are shown`() async throws {
+  @Test func `a replay shows exactly the differences between two builds`() async throws {
     let fixture = try await ReplayFixture(new: [#"BUILD="2""#])
     let recordings = try await fixture.record("/a?sig=s", [:], ["x-late": "1"])
     let report = try await fixture.compare(recordings)
@@ -49,7 +49,7 @@ import Testing
     #expect(report.text() == "2 requests: same")
   }
 
-  @Test func `names are looked up in the child process in the same place as here`() async throws {
+  @Test func `the child process looks up names of installed plugins in the same folder as this process`() async throws {
     let folder = try TemporaryDirectory()
     let server = try LoopbackServer()
     defer { server.stop() }
@@ -78,7 +78,7 @@ import Testing
     #expect(!report.text().contains("Bearer") && !"\(report.document)".contains("Bearer"))
   }
 
-  @Test func `random variation is reported separately`() async throws {
+  @Test func `a value that varies between runs of one build is reported separately`() async throws {
     let fixture = try await ReplayFixture(new: [#"BUILD="2""#])
     let report = try await fixture.compare(try await fixture.record("/", ["x-varies": "1"]))
     #expect(report.comparisons.first?.varying.map(\.subject) == ["header x-now"])
@@ -86,7 +86,7 @@ import Testing
     #expect(report.text().hasSuffix("varies between runs of one build: a header x-now"))
   }
 
-  @Test func `redirects and challenges are answered from the recording`() async throws {
+  @Test func `a replay takes the responses to redirects and challenges from the recording`() async throws {
     let fixture = try await ReplayFixture(new: [#"SECRET="Bearer two""#]) { request in
       if request.path == "/start" { return ServerResponse(status: 307, headers: [HeaderLine("Location", "/end")]) }
       guard request.headers.first("authorization") == nil else { return .text("ok") }
@@ -103,7 +103,7 @@ import Testing
     #expect(differences.map(\.callback) == [.request, .challenge] && differences.map(\.hop) == [0, 1])
   }
 
-  @Test func `retries do not wait, and end with the recording`() async throws {
+  @Test func `retries in a replay do not wait, and fail when the recording has no further hop`() async throws {
     let fixture = try await ReplayFixture(new: ["RETRIES=1"]) { _ in ServerResponse(status: 503) }
     let started = ContinuousClock.now
     let report = try await fixture.compare(try await fixture.record())
@@ -135,7 +135,7 @@ import Testing
     #expect(error?.description.contains("given up") == true && started.duration(to: .now) < Patience.limit)
   }
 
-  @Test func `transport errors are answers too`() async throws {
+  @Test func `a replay repeats recorded transport errors`() async throws {
     let fixture = try await ReplayFixture(new: [#"BUILD="2""#])
     var request = try fixture.request()
     request.url = HTTPURL("http://127.0.0.1:1/")
@@ -143,7 +143,7 @@ import Testing
     #expect(Self.lines(report) == ["a header x-build: 1 → 2"])
   }
 
-  @Test func `bodies that are huge, binary, or come once are replayed`() async throws {
+  @Test func `bodies that are large, binary or streamed are replayed`() async throws {
     let large = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
     let fixture = try await ReplayFixture(
       new: [#"BODY="new""#], more: #", "transport": {"spillBytes": 1000}"#
@@ -165,7 +165,7 @@ import Testing
     ("TRAP=abort()", "crashed with SIGABRT in on_request of \"a\", with request 2 of 3"),
     ("TRAP=exit(3)", "ended the process with status 3 in on_request of \"a\", with request 2 of 3"),
   ])
-  func `a build that ends its process is named, with the request`(define: String, reason: String) async throws {
+  func `a build that ends its process is reported with the request`(define: String, reason: String) async throws {
     let fixture = try await ReplayFixture(new: [define, #"BUILD="2""#])
     let report = try await fixture.compare(try await fixture.record("/", [:], ["x-trap": "1"], [:]))
     #expect(report.failures.map(\.side) == [.new])
@@ -181,7 +181,7 @@ import Testing
     ("constructor-exits", "status \(Sanitizer.statusOfExitWhileLoading) while it was loaded"),
     ("create-misbehaves", "SIGABRT in create"),
   ])
-  func `a build that cannot be started is named`(behaviour: String, reason: String) async throws {
+  func `a build that cannot be started is reported`(behaviour: String, reason: String) async throws {
     let fixture = try await ReplayFixture()
     let recordings = try await fixture.record()
     let product = try await PluginCompiler.compile(behaviour, defines: ["DOES=abort()"])
@@ -193,7 +193,7 @@ import Testing
     #expect(report.failures.first?.error.description.contains(reason) == true, "\(report.failures)")
   }
 
-  @Test func `a build that hangs is named, on either side`() async throws {
+  @Test func `an old build that hangs is reported`() async throws {
     let fixture = try await ReplayFixture(old: ["TRAP=for (;;) sluice_text_make(\"\")"])
     let recordings = try await fixture.record()
     var trapped = recordings
@@ -210,7 +210,7 @@ import Testing
     #expect(try await fixture.compare(recordings, replay).isSame)
   }
 
-  @Test func `a build that cannot be loaded is named, a configuration that is wrong is thrown`() async throws {
+  @Test func `a build that cannot be loaded is in the report, and an invalid configuration is thrown`() async throws {
     let fixture = try await ReplayFixture()
     let recordings = try await fixture.record()
     let file = fixture.folder.path("sluice.json")
@@ -231,7 +231,9 @@ import Testing
     #expect(error?.description.contains("/nowhere/sluice") == true)
   }
 
-  @Test func `no recordings are no difference, incomplete ones are left out, and 1,000 are compared`() async throws {
+  @Test func `no recordings give no difference, incomplete ones are left out, and at most 1,000 are compared`()
+    async throws
+  {
     let fixture = try await ReplayFixture()
     let none = try await fixture.compare([])
     #expect(none.isSame && none.comparisons.isEmpty)
@@ -246,7 +248,7 @@ import Testing
     #expect(many.omissions.count == 9000 && many.comparisons.allSatisfy(\.isSame))
   }
 
-  @Test func `a swap is replayed from the engine's own copies, in Swift too`() async throws {
+  @Test func `the builds before and after a swap are replayed from the engine's copies, in Swift too`() async throws {
     let library = try StampedLibrary.inSwift()
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
     var request = Request(url: try fixture.url)

@@ -6,7 +6,7 @@ import SluiceReports
 import SluiceServer
 import SluiceTestKit
 
-/// An engine with a stage that does not return if a request says so, and with short time limits.
+/// An engine with short time limits and a stage that does not return if a request tells it so.
 final class StuckFixture: EngineFixture {
   let folder: TemporaryDirectory
   let server: LoopbackServer
@@ -15,7 +15,7 @@ final class StuckFixture: EngineFixture {
   private let library: StampedLibrary
 
   /// - Parameters:
-  ///   - abandon: when transactions on a stuck loop are ended.
+  ///   - abandon: how long a loop must be stuck before its transactions are ended.
   ///   - deadline: the deadline of each transaction.
   init(loops: Int, probation: String = "0s", abandon: String = "1h", deadline: String = "1h") async throws {
     folder = try TemporaryDirectory()
@@ -45,7 +45,7 @@ final class StuckFixture: EngineFixture {
     return request
   }
 
-  /// Starts a transaction whose stage does not return, on one of the loops.
+  /// Starts a transaction whose stage does not return and so blocks one of the loops.
   func trapped(_ trap: String = "gate", cancellation: Cancellation? = nil) async throws -> Watched<[TransactionResult]>
   {
     let results = Watched<[TransactionResult]>([])
@@ -56,13 +56,13 @@ final class StuckFixture: EngineFixture {
     return results
   }
 
-  /// The build that has stamped one request.
+  /// Sends a request, and returns the number of the build that stamped it.
   func stamp() async throws -> Int? {
     let result = await engine.transaction(try request())
     return result.response?.headers["x-stamp-a"].flatMap { Int($0) }
   }
 
-  /// Sends requests until one is stamped: with a short `abandon`, some requests fail on a slow machine.
+  /// Sends requests until one is stamped. With a short `abandon`, some requests fail on a slow machine.
   func waitForStamp() async throws {
     let end = ContinuousClock.now + Patience.limit
     while try await stamp() == nil {
@@ -70,7 +70,7 @@ final class StuckFixture: EngineFixture {
     }
   }
 
-  /// Lets the stage return. The stage has the other end open, so this does not wait.
+  /// Lets the stage return. The stage has opened the FIFO for reading, so this call does not wait.
   func openGate() throws {
     let end = open(folder.path("gate"), O_WRONLY | O_CLOEXEC)
     guard end >= 0 else { throw TestKitError("open: \(errno)") }

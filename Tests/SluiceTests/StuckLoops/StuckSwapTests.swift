@@ -9,7 +9,7 @@ import Testing
 /// Swaps while a stage blocks its loop.
 @Suite struct StuckSwapTests {
   @Test(arguments: [1, 4])
-  func `a swap and a rollback are published on the loops that answer, and name the one that does not`(
+  func `a swap and a rollback are published on the loops that answer, and name the stuck loop`(
     _ loops: Int
   ) async throws {
     let fixture = try await StuckFixture(loops: loops, probation: "1h")
@@ -39,7 +39,7 @@ import Testing
     fixture.server.stop()
   }
 
-  @Test func `a loop that continues takes the newest of several swaps, and its old snapshot ends then`()
+  @Test func `a stuck loop that continues takes the newest of several snapshots, and then its old one ends`()
     async throws
   {
     let fixture = try await StuckFixture(loops: 2)
@@ -49,7 +49,7 @@ import Testing
       #expect(try await fixture.engine.swap().late.count == 1)
     }
     #expect(try await fixture.stamp() == 4)
-    // Snapshots that the loop never had end without it.
+    // Snapshots that the stuck loop never took end without it.
     let held = try await fixture.waitForStatus("the ends of 2 and 3") { status in
       status.generations.map(\.state.description) == ["draining", "parked", "parked", "active"]
         && status.replaced.used == 1
@@ -64,7 +64,7 @@ import Testing
     fixture.server.stop()
   }
 
-  @Test func `a loop whose thread a stage has ended is named, and nothing waits for it`() async throws {
+  @Test func `a loop whose thread a stage has ended is reported, and nothing waits for it`() async throws {
     let fixture = try await StuckFixture(loops: 2)
     let trapped = try await fixture.trapped("exit")
     try await trapped.wait(for: "the result") { !$0.isEmpty }

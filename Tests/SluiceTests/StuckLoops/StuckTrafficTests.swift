@@ -5,12 +5,12 @@ import Testing
 
 /// Requests, and the end of the engine, while a stage blocks its loop.
 @Suite struct StuckTrafficTests {
-  @Test func `new transactions go to working loops, and so do those that waited for the stuck one`()
+  @Test func `new transactions, and transactions that waited for a stuck loop, go to working loops`()
     async throws
   {
     let fixture = try await StuckFixture(loops: 2)
     let trapped = try await fixture.trapped()
-    // Half of the first transactions are posted to the stuck loop, before the watchdog has seen it.
+    // Half of the first transactions are posted to the stuck loop, because the watchdog has not noticed it yet.
     let stamps = try await withThrowingTaskGroup(of: Int?.self) { group in
       for _ in 0..<40 { group.addTask { try await fixture.stamp() } }
       return try await group.reduce(into: [Int?]()) { $0.append($1) }
@@ -24,7 +24,7 @@ import Testing
     fixture.server.stop()
   }
 
-  @Test func `a transaction on a loop that is stuck for too long fails with stalled, once`() async throws {
+  @Test func `a transaction on a loop that is stuck for too long fails once, with stalled`() async throws {
     let fixture = try await StuckFixture(loops: 1, abandon: "100ms")
     let trapped = try await fixture.trapped()
     let waiting = await fixture.engine.transaction(try fixture.request())
@@ -53,7 +53,7 @@ import Testing
     fixture.server.stop()
   }
 
-  @Test func `a caller that cancels is answered although the loop is stuck`() async throws {
+  @Test func `a caller that cancels gets its result although the loop is stuck`() async throws {
     let fixture = try await StuckFixture(loops: 1)
     let cancellation = Cancellation()
     let trapped = try await fixture.trapped(cancellation: cancellation)
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [1, 4])
-  func `a drain ends in time, with a result for each transaction, and names the loop that is left behind`(
+  func `a drain ends in time with a result for each transaction, and names the stuck loop`(
     _ loops: Int
   ) async throws {
     let fixture = try await StuckFixture(loops: loops)
@@ -77,7 +77,7 @@ import Testing
     #expect(obstacles.count == 1 && obstacle.call?.plugin == "a" && obstacle.call?.callback == "on_request")
     #expect(trapped.value.map(\.error?.code) == ["stalled"])
     #expect(!fixture.lines("the engine ended without one of its loops: loop \(obstacle.loop)").isEmpty)
-    // The call might still run in this instance.
+    // The instance is not destroyed, because the call might still run in it.
     #expect(fixture.lines("destroyed=1").isEmpty)
     #expect(!fixture.lines("\"a\": neither deactivated nor destroyed").isEmpty)
     try fixture.openGate()
@@ -85,7 +85,7 @@ import Testing
     fixture.server.stop()
   }
 
-  @Test func `a drain that ends early says how long a loop was stuck, not how long it might have waited`()
+  @Test func `the result of a drain that ends early says how long the loop was stuck, not how long the drain may take`()
     async throws
   {
     let fixture = try await StuckFixture(loops: 1, abandon: "50ms")

@@ -7,12 +7,12 @@ import Testing
 
 @testable import SluiceEngine
 
-/// Which refused files are read again shortly afterwards.
+/// Which refused library files are read again after a short time.
 @Suite struct LibraryReadingTests {
   @Test(.enabled(if: access("/dev/shm", W_OK) == 0, "there is no /dev/shm"))
-  func `the earliest time counts as long ago, and the latest one as the future`() async {
+  func `a file with the earliest possible time is not read again, and one with the latest time is`() async {
     await #expect(processExitsWith: .success) {
-      // A file system in memory keeps any time.
+      // A file system in memory accepts any file time.
       setenv("TMPDIR", "/dev/shm", 1)
       let folder = try TemporaryDirectory()
       let file = try folder.write("no library", to: "a.so")

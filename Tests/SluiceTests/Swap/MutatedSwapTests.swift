@@ -7,9 +7,9 @@ import SluiceTestKit
 import SluiceTrial
 import Testing
 
-/// Damaged libraries that are swapped into an engine under load. Scale: 8 of each kind, 50 with `SLUICE_SOAK=1`.
+/// Damaged libraries that are swapped into an engine under load: 8 of each kind, or 50 with `SLUICE_SOAK=1`.
 @Suite struct MutatedSwapTests {
-  @Test func `a damaged library works or is refused with a message, in a swap under load`() async {
+  @Test func `in a swap under load, a damaged library works or is refused with a message`() async {
     await #expect(processExitsWith: .success) {
       for kind in MutatedPlugins.Kind.allCases { try await MutatedSwapTests.swap(kind) }
     }
@@ -49,7 +49,7 @@ import Testing
         #expect(error.description.contains("plugin \"x\" at "), "\(mutant.what): \(error)")
         continue
       }
-      // It is published now. The intact build replaces it, and serves.
+      // The damaged build works and is published. The intact build replaces it.
       try StampedLibrary.install(plugins.whole, at: path)
       _ = try await engine.swap()
     }

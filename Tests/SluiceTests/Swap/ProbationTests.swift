@@ -3,7 +3,7 @@ import SluiceReports
 import SluiceTestKit
 import Testing
 
-/// New snapshots on probation, and the return.
+/// New snapshots on probation, and the rollback.
 @Suite struct ProbationTests {
   private static let long = #"{"probation": {"duration": "1h", "transactions": 20}}"#
 
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: [StampedLibrary.Misbehaviour.failsRequests, .breaksRules])
-  func `a build that fails in service is replaced by the previous one, and refused from then on`(
+  func `a build that fails in service is replaced by the previous build, and then refused`(
     _ misbehaviour: StampedLibrary.Misbehaviour
   ) async throws {
     let (fixture, library) = try await Self.fixture()
@@ -29,10 +29,10 @@ import Testing
     #expect(report.changes.first?.old?.generation == 2 && report.changes.first?.new?.generation == 1)
     #expect(report.reason?.contains("with the previous snapshot") == true)
     #expect(try await fixture.stamp() == 1)
-    // The previous instance was not ended, the bad one was.
+    // The bad instance was ended, and the previous one was not.
     try await fixture.waitForLine("destroyed=2")
     #expect(fixture.lines("deactivated=1").isEmpty && fixture.lines("activated=1").count == 1)
-    // The same content is refused, a good build is accepted.
+    // The same content is refused, and a good build is accepted.
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
     #expect(error?.report.reason?.contains("is refused because it failed in service") == true)
     let refused = await fixture.engine.status.refused
@@ -67,7 +67,7 @@ import Testing
     let reason = try #require(report.reason)
     #expect(reason.contains("missed deadlines per 100 transactions"), "\(reason)")
     #expect(reason.contains("of its transactions failed") == (onFault == "fail"), "\(reason)")
-    // The calls suspended on the bad build have ended there, by their deadline.
+    // The calls that were suspended on the bad build have ended on it, at their deadline.
     try await fixture.waitForLine("destroyed=2")
     let bad = try await fixture.waitForStatus("the bad build to be parked") {
       $0.generations.last?.state.description == "parked"
@@ -80,7 +80,7 @@ import Testing
     if onFault == "skip" {
       #expect(counts.failures.isEmpty, "\(counts)")
     } else {
-      // Requests failed only by the fault of the new build.
+      // Requests failed only because the new build missed deadlines.
       #expect(!counts.failures.isEmpty)
       #expect(counts.failures.allSatisfy { $0.contains("deadline") }, "\(counts)")
     }
@@ -90,7 +90,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a refusal is remembered over a restart, until it is cleared`() async throws {
+  @Test func `a refused build stays refused after a restart, until refusals are cleared`() async throws {
     let (fixture, library) = try await Self.fixture()
     let hash = try #require(await fixture.engine.status.generations.first?.hash)
     try fixture.engine.refuse(hash: hash, because: "the moon fell")
@@ -125,7 +125,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a return by command loads nothing while the previous snapshot is on standby`() async throws {
+  @Test func `a rollback by command loads nothing while the previous snapshot is on standby`() async throws {
     let (fixture, library) = try await Self.fixture()
     let load = try SwapLoad(fixture)
     try await load.run()
@@ -143,12 +143,12 @@ import Testing
     #expect(status.budget.used == 2 && status.refused.isEmpty && status.probation == nil)
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.rollback() }
     #expect(error?.report.reason?.contains("there is no snapshot to return to") == true)
-    // The file has not changed: a swap loads it again.
+    // The file still has build 2, and a swap loads it again.
     #expect(try await fixture.engine.swap().outcome == .published)
     await fixture.shutdown()
   }
 
-  @Test func `a return after the end of the previous snapshot loads its builds from their copies`() async throws {
+  @Test func `a rollback after the end of the previous snapshot loads its builds from their copies`() async throws {
     let (fixture, library) = try await Self.fixture(#"{"probation": {"duration": "0s"}}"#)
     try library.install(2, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
@@ -161,7 +161,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a return to a build whose copy was removed names the copy, and waits for nothing`() async throws {
+  @Test func `a rollback to a build whose copy was removed fails at once and names the copy`() async throws {
     let (fixture, library) = try await Self.fixture(#"{"probation": {"duration": "0s"}}"#)
     let hash = try #require(await fixture.engine.status.generations.first?.hash)
     try library.install(2, at: fixture.path())
@@ -179,7 +179,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a swap during probation replaces it, and the snapshot before the last ends`() async throws {
+  @Test func `a swap during probation replaces the probation, and ends the snapshot on standby`() async throws {
     let (fixture, library) = try await Self.fixture()
     for number in 2...3 {
       try library.install(number, at: fixture.path())

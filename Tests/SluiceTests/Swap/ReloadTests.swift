@@ -7,7 +7,7 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// A new configuration while requests flow.
+/// Reloads of a changed configuration while requests flow.
 @Suite struct ReloadTests {
   private static func fixture() async throws -> (SwapFixture, StampedLibrary) {
     let library = try await StampedLibrary.inC()
@@ -19,7 +19,7 @@ import Testing
 
   private static let quick = #"{"probation": {"duration": "0s"}}"#
 
-  @Test func `stages come and go, and the remaining ones are not touched`() async throws {
+  @Test func `a reload adds and removes stages, and does not touch the others`() async throws {
     let (fixture, _) = try await Self.fixture()
     let load = try SwapLoad(fixture)
     try await load.run()
@@ -34,13 +34,13 @@ import Testing
     try await fixture.waitForLine("destroyed=1")
     let counts = await load.stop()
     #expect(counts.failures.isEmpty && counts.torn == 0)
-    // The destroyed instance is that of b; a was there all the time.
+    // Only the instance of b was destroyed. The instance of a was active all the time.
     #expect(fixture.log.value.filter { $0.message == "destroyed=1" }.map(\.stage) == ["b"])
     #expect(fixture.log.value.filter { $0.message == "activated=1" }.map(\.stage) == ["a", "b"])
     await fixture.shutdown()
   }
 
-  @Test func `an instance whose settings changed is created again, on the same build, with its state`() async throws {
+  @Test func `an instance whose settings changed is created again with its state, on the same build`() async throws {
     let (fixture, _) = try await Self.fixture()
     let load = try SwapLoad(fixture)
     var other = try SwapFixture.configuration([("a", "a.so")], swap: Self.quick, in: fixture.folder)
@@ -55,7 +55,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a return to other settings reads no copy of a build that serves`() async throws {
+  @Test func `a rollback to other settings needs no copy of a build that serves`() async throws {
     let (fixture, _) = try await Self.fixture()
     var other = try SwapFixture.configuration([("a", "a.so")], swap: Self.quick, in: fixture.folder)
     other.plugins[0].config = ["header": "x-stamp-other"]
@@ -68,7 +68,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `the limits of requests change with the configuration`() async throws {
+  @Test func `a reload changes the settings that apply to requests`() async throws {
     let (fixture, _) = try await Self.fixture()
     var other = try SwapFixture.configuration([("a", "a.so")], swap: Self.quick, in: fixture.folder)
     other.acceptedStatuses = StatusSet([500...599])
@@ -83,7 +83,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a key that the engine reads only at its start is refused by name`() async throws {
+  @Test func `a reload that changes a key that is read only at the start is refused with the key`() async throws {
     let (fixture, _) = try await Self.fixture()
     var other = try SwapFixture.configuration([("a", "a.so")], loops: 3, in: fixture.folder)
     other.store = "/elsewhere"
@@ -105,7 +105,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `the counts of a built-in metrics continue with a new configuration`() async throws {
+  @Test func `the counts of the built-in metrics continue after a reload`() async throws {
     let library = try await StampedLibrary.inC()
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
     func configuration() throws -> Configuration {

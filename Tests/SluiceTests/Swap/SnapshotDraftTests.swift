@@ -8,9 +8,9 @@ import Testing
 @testable import SluiceEngine
 import SluicePluginFile
 
-/// Messages of a swap about calls that do not return.
+/// The messages of a swap about plugin calls that do not return.
 @Suite struct SnapshotDraftTests {
-  @Test func `a draft names the call, and the plugin, that has not returned`() async throws {
+  @Test func `a draft names the plugin and the call that has not returned`() async throws {
     let folder = try TemporaryDirectory()
     try await StampedLibrary.inC().install(1, at: folder.path("a.so"))
     let configuration = try SwapFixture.configuration([("a", "a.so")], in: folder)
@@ -25,7 +25,7 @@ import SluicePluginFile
     let loaded = try registry.load(registry.loader().stage(library), for: ["a"])
     let draft = SnapshotDraft(configuration, [library: loaded], runtime: runtime, log: { _ in })
     drafted.update { $0 = draft }
-    // The plugin logs something in both calls.
+    // The plugin logs a line in load and in activate, and the log handler notes the call under way.
     try draft.create()
     try draft.load(["a": SavedState(text: #"{"generations": 4}"#, version: 7)])
     try draft.activate()

@@ -5,7 +5,7 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// How old builds end: by themselves, at the deadline, or not at all.
+/// How old builds end: when their transactions are over, when the drain is over, or never.
 @Suite struct SwapDrainTests {
   private static func fixture(
     _ misbehaviour: StampedLibrary.Misbehaviour, drain: String, stageDeadline: String? = nil
@@ -48,15 +48,15 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `an old build that does not drain is parked as leaked, with its transactions, and never destroyed`()
+  @Test func `an old build that does not drain is parked as leaked, keeps its transactions, and is never destroyed`()
     async throws
   {
     let library = try await StampedLibrary.inC()
     let fixture = try SwapFixture(swap: #"{"drain": "0s", "probation": {"duration": "0s"}}"#) { folder in
       try library.install(1, at: folder.path("a.so"))
     }
-    // The transaction is not suspended in a stage: it waits for its server, like a long download, while others come and
-    // go.
+    // The transaction is not suspended in a stage. It waits for its server, like a long download, while other
+    // transactions begin and end.
     let slow = try LoopbackServer()
     slow.hold()
     let load = try SwapLoad(fixture)
@@ -85,7 +85,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a token of an ended build is stale, touches nothing and is counted`() async throws {
+  @Test func `a resumption by a build that has ended is stale, has no effect and is counted`() async throws {
     let product = try await PluginCompiler.compile("resumes-late")
     let late = try withExtendedLifetime(product) { try FileTree.read(product.path) }
     let library = try await StampedLibrary.inC()
@@ -94,26 +94,26 @@ import Testing
     }
     let load = Task { try await fixture.engine.transaction(Request(url: fixture.url)) }
     try await fixture.waitForLine("suspended=1")
-    // The new build has the same plugin name and file, so that the end of the old build can be seen.
+    // The new build keeps the plugin's name and file, so the status still shows the end of the old build.
     try library.install(2, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
     #expect(try await load.value.error?.code == "stage_timeout")
-    // The thread of the old build outlives it, waits for the end of the instance, and resumes.
+    // A thread of the old build waits for the end of its instance, and then resumes the token.
     try await fixture.waitForStatus("the late resumption") { status in
-      // The resumption comes while the build is being ended.
+      // The resumption can come while the build is being ended.
       status.generations.first?.violations == 2 && status.generations.first?.state.description == "parked"
     }
     #expect(try await fixture.stamp() == 2)
     await fixture.shutdown()
   }
 
-  @Test func `tokens that are resumed twice, forged or too late touch nothing over swaps, and are counted`()
+  @Test func `during swaps, tokens that are forged or resumed twice or too late have no effect and are counted`()
     async throws
   {
     let product = try await PluginCompiler.compile("resumes-twice")
     let twice = try withExtendedLifetime(product) { try FileTree.read(product.path) }
     let library = try await StampedLibrary.inC()
-    // One loop: the fixture keeps its last token in a variable.
+    // There is one loop, because the fixture keeps its last token in a variable without a lock.
     let fixture = try SwapFixture([("a", "a.so"), ("b", "b.so")], loops: 1) { folder in
       for file in ["a.so", "b.so"] { try library.install(1, at: folder.path(file)) }
     }
@@ -144,7 +144,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  /// An engine in whose first build a call blocks, and that has already swapped it for the second.
+  /// Makes an engine that has swapped to build 2 while a call on build 1 blocks.
   private func swapWhileBlocked(
     drain: String
   ) async throws -> (SwapFixture, Task<TransactionResult, any Error>, openGate: () throws -> Void) {
@@ -165,7 +165,7 @@ import Testing
     return (
       fixture, running,
       {
-        // The call has opened the other end, so this does not wait.
+        // The blocked call has opened the FIFO for reading, so this call does not wait.
         let end = withExtendedLifetime(folder) { open(gate, O_WRONLY | O_CLOEXEC) }
         try #require(end >= 0)
         close(end)
@@ -173,7 +173,7 @@ import Testing
     )
   }
 
-  @Test func `a call that blocks over a swap ends on its build, which ends after it`() async throws {
+  @Test func `a call that blocks during a swap ends on its build, and then the build ends`() async throws {
     let (fixture, running, openGate) = try await swapWhileBlocked(drain: "1h")
     let old = try #require(await fixture.engine.status.generations.first)
     #expect(old.state == .draining && old.leases == 1)
@@ -187,7 +187,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a call that blocks beyond the drain leaves its build leaked, and can still end`() async throws {
+  @Test func `a call that blocks longer than the drain leaks its build, and can still end`() async throws {
     let (fixture, running, openGate) = try await swapWhileBlocked(drain: "20ms")
     let status = try await fixture.waitForStatus("the old build to be parked") {
       $0.generations.first?.state.description == "parked"
@@ -201,7 +201,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `in swap after swap each build ends after its running calls`() async throws {
+  @Test func `in a series of swaps each build ends after its running calls`() async throws {
     let (fixture, library) = try await Self.fixture(.nothing, drain: "1h")
     let load = try SwapLoad(fixture)
     for number in 2...4 {
@@ -211,7 +211,7 @@ import Testing
     }
     let counts = await load.stop()
     #expect(counts.failures.isEmpty && counts.torn == 0)
-    // All calls on each build have ended, and each build has ended after them.
+    // Each of the replaced builds ends, because all calls on it have ended.
     for number in 1...3 { try await fixture.waitForLine("destroyed=\(number)") }
     await fixture.shutdown()
   }

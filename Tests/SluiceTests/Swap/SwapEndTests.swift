@@ -6,15 +6,15 @@ import Testing
 
 @testable import SluiceEngine
 
-/// What happens to the previous snapshot if a probation or the engine ends while another one is published.
+/// The end of a probation, or of the engine, while another snapshot is being published.
 @Suite struct SwapEndTests {
   private let library: StampedLibrary
 
   init() async throws { library = try await StampedLibrary.inC() }
 
-  /// Build 2 is published, and build 1 is on standby.
+  /// Returns an engine with build 2 published and build 1 on standby.
   private func fixture() async throws -> SwapFixture {
-    // A publication waits for a loop that is held, however long the test takes.
+    // The limits are long, so a publication waits for a held loop however long the test takes.
     let fixture = try SwapFixture(swap: #"{"probation": {"duration": "1h"}, "publish": "1h"}"#) { folder in
       try library.install(1, at: folder.path("a.so"))
     }
@@ -25,12 +25,12 @@ import Testing
     return fixture
   }
 
-  @Test func `after a return, the old snapshot's probation is over before a loop takes it`() async throws {
+  @Test func `a rollback ends the probation before any loop takes the old snapshot`() async throws {
     let fixture = try await fixture()
     let loop = try await HeldLoop(fixture.engine)
     defer { loop.letGo() }
     let back = Task { try await fixture.engine.rollback() }
-    let status = try await fixture.waitForStatus("a return that is under way") { $0.probation == nil }
+    let status = try await fixture.waitForStatus("the rollback to begin") { $0.probation == nil }
     #expect(status.snapshot == 2)
     loop.letGo()
     #expect(try await back.value.outcome == .published)
@@ -60,7 +60,7 @@ import Testing
     fixture.server.stop()
   }
 
-  @Test func `counts from before a swap are included after the shutdown`() async throws {
+  @Test func `after the shutdown, the metrics include counts from before a swap`() async throws {
     let fixture = try await fixture()
     #expect(fixture.engine.metrics().completed == 2)
     await fixture.shutdown()

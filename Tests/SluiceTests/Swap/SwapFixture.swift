@@ -7,7 +7,7 @@ import SluiceServer
 import SluiceTestKit
 import SluiceTrial
 
-/// An engine with stamping plugins, a server that tells their stamps back, and load on both.
+/// An engine whose plugins stamp requests and responses with their build, and a server that echoes the stamps.
 final class SwapFixture: EngineFixture {
   let folder: TemporaryDirectory
   let server: LoopbackServer
@@ -15,8 +15,8 @@ final class SwapFixture: EngineFixture {
   let log: Watched<[LogLine]>
 
   /// - Parameters:
-  ///   - plugins: names with the library that each is loaded from, `a.so` in the folder.
-  ///   - swap: the object of that name in the configuration.
+  ///   - plugins: the name of each plugin, with the file name of its library in the folder.
+  ///   - swap: the object `swap` of the configuration, as JSON.
   init(
     _ plugins: [(name: String, library: String)] = [("a", "a.so")],
     swap: String = #"{"probation": {"duration": "0s"}}"#,
@@ -62,7 +62,7 @@ final class SwapFixture: EngineFixture {
 
   var url: HTTPURL { get throws { try HTTPURL(server.baseURL + "/") } }
 
-  /// The number that one transaction was stamped with, in both phases.
+  /// Sends a request. Returns the build that stamped both the request and the response, or nil if they differ.
   func stamp(of plugin: String = "a") async throws -> Int? {
     let response = try await engine.perform(Request(url: url))
     guard response.headers["x-stamp-\(plugin)"] == response.headers["x-echo-\(plugin)"] else { return nil }
@@ -75,13 +75,13 @@ final class SwapFixture: EngineFixture {
   }
 }
 
-/// Sends requests without a pause, until it is stopped.
+/// Sends requests without a pause until ``stop()`` is called.
 final class SwapLoad: Sendable {
   struct Counts: Sendable {
     var succeeded = 0
-    /// A few of the failures.
+    /// The first five failures.
     var failures: [String] = []
-    /// Responses whose phases were stamped by different builds.
+    /// How many transactions had request and response stamped by different builds.
     var torn = 0
     var isStopping = false
   }
@@ -122,7 +122,7 @@ final class SwapLoad: Sendable {
     }
   }
 
-  /// Waits for `count` more successes.
+  /// Waits for `count` further successes.
   func run(_ count: Int = 20) async throws {
     let target = counts.value.succeeded + count
     try await counts.wait(for: "\(count) more successes") {
@@ -130,7 +130,7 @@ final class SwapLoad: Sendable {
     }
   }
 
-  /// Ends the load; returns its result.
+  /// Ends the load, and returns its counts.
   func stop() async -> Counts {
     counts.update { $0.isStopping = true }
     await tasks.value

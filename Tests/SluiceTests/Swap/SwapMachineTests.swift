@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceEngine
 
-/// The decisions of the swap machine, event by event.
+/// The actions that the swap machine returns for each event.
 @Suite struct SwapMachineTests {
   private static let terms = SwapMachine.Terms(publish: .seconds(5), probation: nil, drain: .seconds(30))
   private static let watched = SwapMachine.Terms(publish: .seconds(5), probation: .seconds(30), drain: .seconds(30))
@@ -16,14 +16,14 @@ import Testing
     .published(SwapMachine.Settlement(request: request, snapshot: snapshot, replaced: replaced, late: late))
   }
 
-  /// Publishes snapshot `number` on every loop, for a request of that number.
+  /// Publishes snapshot `number` on every loop. The request has the same number.
   private func publish(_ number: Int, on machine: inout SwapMachine, at now: Duration, _ terms: SwapMachine.Terms) {
     _ = machine.handle(.requested(number, .swap(nil)), at: now)
     _ = machine.handle(.made(number, snapshot: number, terms), at: now)
     for loop in machine.loops.indices { _ = machine.handle(.took(loop: loop), at: now) }
   }
 
-  /// Publishes snapshots 2 and 3, at 10 and 20 s, which loop 0 does not take in time.
+  /// Publishes snapshots 2 and 3 at 10 s and 20 s. Loop 0 takes neither of them in time.
   private func publishTwiceWithoutLoop0(on machine: inout SwapMachine) {
     for (request, snapshot) in [(1, 2), (2, 3)] {
       let now = Duration.seconds(request * 10)
@@ -36,7 +36,7 @@ import Testing
 
   // MARK: The queue
 
-  @Test func `one swap runs at a time, and a newer one supersedes a waiting one with the same work`() {
+  @Test func `one swap runs at a time, and a newer swap supersedes a waiting swap that it includes`() {
     var machine = machine()
     #expect(machine.handle(.requested(1, .swap(nil)), at: .zero) == [.prepare(1)])
     #expect(machine.handle(.requested(2, .swap(["a"])), at: .zero) == [])
@@ -44,7 +44,7 @@ import Testing
     #expect(machine.handle(.stopped(1), at: .zero) == [.prepare(3)])
   }
 
-  @Test func `a swap can be cancelled while it waits or is prepared, and not later`() {
+  @Test func `a swap can be cancelled only while it waits or is prepared`() {
     var machine = machine()
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.requested(2, .reload), at: .zero)
@@ -55,7 +55,7 @@ import Testing
     #expect(machine.handle(.cancelled(9), at: .zero) == [])
   }
 
-  @Test func `with 64 unended snapshots a swap is refused, and a return is not`() {
+  @Test func `with 64 snapshots that have not ended a swap is refused, and a rollback is not`() {
     var machine = machine(loops: 1)
     for number in 2...65 { publish(number, on: &machine, at: .zero, number == 65 ? Self.watched : Self.terms) }
     #expect(machine.retiredCount == 63)
@@ -98,7 +98,7 @@ import Testing
     #expect(machine.lateLoops == [2])
   }
 
-  @Test func `with the only loop stuck a publication is still done after its time limit`() {
+  @Test func `even if the only loop is stuck, a publication is done after its time limit`() {
     var machine = machine(loops: 1)
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.made(1, snapshot: 2, Self.terms), at: .zero)
@@ -106,7 +106,7 @@ import Testing
     #expect(machine.served == 2)
   }
 
-  @Test func `a return behind a stuck swap takes at most its own time limit`() {
+  @Test func `a rollback that waits for a stuck swap takes at most its own time limit`() {
     var machine = machine()
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.made(1, snapshot: 2, Self.watched), at: .zero)
@@ -118,7 +118,7 @@ import Testing
     #expect(machine.handle(.passed, at: .seconds(10)).first == settled(2, 1, replaced: 2, late: [0]))
   }
 
-  @Test func `a late loop takes the newest, and an older call changes nothing`() {
+  @Test func `a late loop takes the newest snapshot, and a second report of it changes nothing`() {
     var machine = machine()
     publishTwiceWithoutLoop0(on: &machine)
     #expect(machine.newest.snapshot == 3 && machine.loops[0].snapshot == 1)
@@ -127,7 +127,7 @@ import Testing
     #expect(machine.handle(.took(loop: 0), at: .seconds(60)) == [])
   }
 
-  @Test func `a loop whose thread has ended is not waited for`() {
+  @Test func `a publication does not wait for a loop whose thread has ended`() {
     var machine = machine()
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.made(1, snapshot: 2, Self.terms), at: .zero)
@@ -159,7 +159,7 @@ import Testing
       ])
   }
 
-  @Test func `a breach leads to one return, and its builds are refused`() {
+  @Test func `a breach of the probation rule leads to one rollback, and its builds are refused`() {
     var machine = machine()
     publish(2, on: &machine, at: .zero, Self.watched)
     _ = machine.handle(.passed, at: .seconds(1))
@@ -180,18 +180,18 @@ import Testing
     #expect(machine.handle(.requested(6, .breach(snapshot: 2)), at: .seconds(2)) == [.answer(6, .superseded)])
   }
 
-  @Test func `a swap during a probation ends the snapshot before the last`() {
+  @Test func `a swap during a probation ends the snapshot that was on standby`() {
     var machine = machine()
     publish(2, on: &machine, at: .zero, Self.watched)
     publish(3, on: &machine, at: .seconds(1), Self.watched)
     #expect(machine.standby?.snapshot == 2 && machine.retired.map(\.snapshot) == [1])
-    // The sample of the second snapshot is out of date.
+    // A sample of snapshot 2 that arrives now is out of date.
     #expect(machine.handle(.sampled(snapshot: 2, breach: "worse"), at: .seconds(2)) == [])
   }
 
-  // MARK: The end of what was replaced
+  // MARK: The end of replaced snapshots
 
-  @Test func `a replaced snapshot ends when nothing runs on it and no work is open`() {
+  @Test func `a replaced snapshot ends when no transaction uses it and none of its work is open`() {
     var machine = machine()
     publish(2, on: &machine, at: .zero, Self.terms)
     #expect(machine.handle(.emptied(snapshot: 1, loop: 0), at: .seconds(1)) == [])
@@ -207,7 +207,7 @@ import Testing
     #expect(machine.retired.isEmpty && machine.endingCount == 0)
   }
 
-  @Test func `the drain limits the wait for work without an outcome`() {
+  @Test func `the wait for open work ends with the drain`() {
     var machine = machine(loops: 1)
     publish(2, on: &machine, at: .zero, Self.terms)
     _ = machine.handle(.emptied(snapshot: 1, loop: 0), at: .zero)
@@ -217,19 +217,19 @@ import Testing
       ])
   }
 
-  @Test func `after the drain, suspended calls expire, and running ones make the snapshot leak`() {
+  @Test func `after the drain suspended calls expire, and running calls make the snapshot leak`() {
     var machine = machine()
     publish(2, on: &machine, at: .zero, Self.terms)
     _ = machine.handle(.emptied(snapshot: 1, loop: 1), at: .seconds(1))
     #expect(machine.deadline == .seconds(30))
     #expect(machine.handle(.passed, at: .seconds(30)) == [.expire(snapshot: 1, loops: [0])])
     #expect(machine.handle(.passed, at: .seconds(35)) == [.leak(snapshot: 1)])
-    // Never ended, whenever its transactions are over.
+    // A leaked snapshot is never ended, even when its transactions are over.
     #expect(machine.handle(.emptied(snapshot: 1, loop: 0), at: .seconds(40)) == [])
     #expect(machine.retiredCount == 1)
   }
 
-  @Test func `a snapshot that a stuck loop might still use is kept until the loop answers, and is not leaked`() {
+  @Test func `a snapshot that a stuck loop might still use is kept until the loop answers`() {
     var machine = machine()
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.made(1, snapshot: 2, Self.terms), at: .zero)
@@ -243,13 +243,13 @@ import Testing
     #expect(machine.handle(.emptied(snapshot: 1, loop: 0), at: .seconds(99)) == [.countCompletions(snapshot: 1)])
   }
 
-  @Test func `a snapshot that a stuck loop never took ends without it`() {
+  @Test func `a snapshot that a stuck loop never took does not wait for that loop to end`() {
     var machine = machine()
     publishTwiceWithoutLoop0(on: &machine)
     #expect(machine.handle(.emptied(snapshot: 2, loop: 1), at: .seconds(30)) == [.countCompletions(snapshot: 2)])
   }
 
-  @Test func `transactions of a loop whose thread has ended keep no snapshot`() {
+  @Test func `transactions of a loop whose thread has ended do not keep a snapshot alive`() {
     var machine = machine()
     publish(2, on: &machine, at: .zero, Self.terms)
     _ = machine.handle(.emptied(snapshot: 1, loop: 1), at: .seconds(1))
@@ -258,7 +258,7 @@ import Testing
 
   // MARK: The end of the engine
 
-  @Test func `the end answers waiting swaps, gives up the prepared one, and begins none`() {
+  @Test func `the end of the engine answers waiting swaps, gives up the one in preparation, and begins no other`() {
     var machine = machine()
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.requested(2, .reload), at: .zero)
@@ -268,7 +268,7 @@ import Testing
     #expect(machine.running == nil)
   }
 
-  @Test func `the end waits for no loop: a running publication counts as done, and nothing is drained`() {
+  @Test func `at the end of the engine a running publication counts as done, and nothing is drained`() {
     var machine = machine()
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.made(1, snapshot: 2, Self.watched), at: .zero)

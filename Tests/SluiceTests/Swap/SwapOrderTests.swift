@@ -7,9 +7,9 @@ import SluiceTestKit
 import SluiceTrial
 import Testing
 
-/// Swaps that meet each other, a task that is cancelled, and the end of the engine.
+/// Swaps that are requested while another swap runs, cancelled, or ended by the end of the engine.
 @Suite struct SwapOrderTests {
-  /// A trial that lets the first libraries pass, and no other until it is told to, or its task is cancelled.
+  /// A trial that passes a library while `isOpen` is true, and otherwise waits. It fails if its task is cancelled.
   private struct Gate: LibraryTrial {
     let arrived = Watched(0)
     let isOpen = Watched(true)
@@ -42,7 +42,7 @@ import Testing
     Task { try await fixture.engine.swap(plugins: plugins) }
   }
 
-  @Test func `of waiting swaps the newest wins, and a return goes first`() async throws {
+  @Test func `the newest waiting swap supersedes older ones, and a rollback goes first`() async throws {
     let (fixture, library, gate) = try await Self.fixture()
     let load = try SwapLoad(fixture)
     try library.install(2, at: fixture.path())
@@ -79,7 +79,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `cancelling the task cancels a swap, before and while it runs`() async throws {
+  @Test func `cancelling the task that requested a swap cancels the swap, before and while it runs`() async throws {
     let (fixture, library, gate) = try await Self.fixture()
     try library.install(2, at: fixture.path())
     let running = Self.ask(fixture, nil)

@@ -12,24 +12,24 @@ import Testing
     return (queue.entries.map(\.id), superseded)
   }
 
-  @Test func `the newest wins for the same libraries, or more`() {
+  @Test func `a newer swap supersedes a waiting one if it has the same libraries or more`() {
     #expect(queue([.swap(["a"]), .swap(["a"])]) == ([1], [0]))
     #expect(queue([.swap(["a"]), .swap(["a", "b"])]) == ([1], [0]))
     #expect(queue([.swap(["a"]), .swap(["b"]), .swap(nil)]) == ([2], [0, 1]))
   }
 
-  @Test func `a swap that no newer one includes is kept`() {
+  @Test func `a waiting swap that no newer swap includes is kept`() {
     #expect(queue([.swap(["a"]), .swap(["b"])]) == ([0, 1], []))
     #expect(queue([.swap(["a", "b"]), .swap(["a"])]) == ([0, 1], []))
     #expect(queue([.swap(nil), .swap(["a"])]) == ([0, 1], []))
     #expect(queue([.reload, .swap(nil)]) == ([0, 1], []))
   }
 
-  @Test func `a configuration supersedes swaps and configurations`() {
+  @Test func `a reload supersedes waiting swaps and reloads`() {
     #expect(queue([.swap(nil), .reload, .swap(["a"]), .reload]) == ([3], [0, 1, 2]))
   }
 
-  @Test func `returns go first, in their order, and are superseded by no swap`() {
+  @Test func `rollbacks go first, and no swap or reload supersedes them`() {
     #expect(queue([.swap(["a"]), .breach(snapshot: 2), .rollback, .reload]) == ([1, 2, 3], [0]))
     #expect(queue([.rollback, .rollback]) == ([1], [0]))
   }

@@ -7,14 +7,13 @@ import SluiceTestKit
 import SluiceTrial
 import Testing
 
-/// The failure table: a failure before publication does not affect the serving builds, and has a reason.
+/// The kinds of failures before publication. Each has a reason and does not affect the serving builds.
 @Suite struct SwapRefusalTests {
   private let library: StampedLibrary
 
   init() async throws { library = try await StampedLibrary.inC() }
 
-  /// Installs a build while build 1 serves under load, and returns the refusal. Build 1 must continue to serve, and a
-  /// later good build must be accepted.
+  /// Installs a build while build 1 serves under load, and returns the refusal. Checks that build 1 continues to serve.
   private func refusal(
     of bytes: [UInt8]?, swap: String = #"{"probation": {"duration": "0s"}}"#,
     during: (SwapFixture) async throws -> Void = { _ in }
@@ -47,7 +46,7 @@ import Testing
     return try withExtendedLifetime(product) { try FileTree.read(product.path) }
   }
 
-  @Test func `a file that has vanished is refused after a moment, in one line`() async throws {
+  @Test func `a swap whose file has vanished is refused after a short wait, with one log line`() async throws {
     let error = try await refusal(of: nil) { fixture in
       #expect(fixture.lines("trying again for about two seconds").count == 1)
     }
@@ -55,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `the swap waits for a file that is still being written, too short or not filled yet`(
+  func `a swap waits for a file that is still being written: too short, or not yet filled`(
     _ isShort: Bool
   ) async throws {
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
@@ -72,17 +71,17 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `the swap waits for a file whose parts are written in any order`()
+  @Test func `a swap waits for a file whose parts are written in any order`()
     async throws
   {
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
     let load = try SwapLoad(fixture)
     let build = library.build(2)
-    // It has only its final size and its header: no section has a name, and no entry point is found.
+    // The file has its final size, but only its header is written: no section has a name, and no entry point is found.
     let headers = 1024
     let unfinished = Array(build.prefix(headers)) + [UInt8](repeating: 0, count: build.count - headers)
     try StampedLibrary.write(unfinished, to: fixture.path())
-    // A file with a future time counts as just written to, even on a slow machine.
+    // A file whose time is in the future counts as recently written, even on a slow machine.
     let ahead = timespec(tv_sec: time(nil) + 3600, tv_nsec: 0)
     try #require(utimensat(AT_FDCWD, fixture.path(), [ahead, ahead], 0) == 0)
     async let report = fixture.engine.swap()
@@ -112,22 +111,24 @@ import Testing
     #expect(error?.description.contains("does not define sluice_plugin_entry") == true)
   }
 
-  @Test func `disjoint ranges of the ABI are refused with both`() async throws {
+  @Test func `a library for other ABI versions is refused, and the error names both ranges`() async throws {
     let error = try await refusal(of: try await compiled("own-note", defines: ["ABI_MIN=7", "ABI_MAX=9"]))
     #expect(error?.description.contains("built for ABI 7 to 9, this host speaks ABI 1") == true)
   }
 
-  @Test func `an undefined symbol is refused by its name, and nothing stays mapped`() async throws {
+  @Test func `a library with an undefined symbol is refused, and the build is not counted as loaded`() async throws {
     let error = try await refusal(of: try await compiled("undefined-symbol")) { fixture in
       #expect(await fixture.engine.status.budget.used == 1)
     }
     #expect(error?.description.contains("undefined symbol") == true)
   }
 
-  @Test func `the loader's old mapping in place of the new build is refused, and a newer build taken`() async throws {
+  @Test func `if the loader returns an old mapping for a new build, the swap is refused, and a newer build works`()
+    async throws
+  {
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
     let load = try SwapLoad(fixture)
-    // The loader takes a library as the requested one if its SONAME is the path.
+    // The loader returns an already loaded library if the library's SONAME equals the requested path.
     let hash = try #require(ContentHash(of: library.build(3))).hex
     let copy = fixture.path("store/\(hash)/1/plugin.so")
     try await StampedLibrary.inC(soname: copy).install(2, at: fixture.path())
@@ -170,19 +171,19 @@ import Testing
     #expect(error?.description.contains("the moon is missing") == true)
   }
 
-  @Test func `a create that gives no instance is refused`() async throws {
+  @Test func `a create that returns OK without an instance is refused`() async throws {
     let error = try await refusal(of: try await build(.givesNull))
     #expect(error?.description.contains("gave no instance") == true)
   }
 
-  @Test func `if a state is not accepted, the swap is refused, and the new instance destroyed`() async throws {
+  @Test func `if a build does not accept the state, the swap is refused and the new instance destroyed`() async throws {
     let error = try await refusal(of: try await build(.refusesState)) { fixture in
       #expect(fixture.lines("activated=2").isEmpty && fixture.lines("destroyed=2").count == 1)
     }
     #expect(error?.description.contains("an old moon, of version 7") == true)
   }
 
-  @Test func `an activate that fails is refused, and the new instance destroyed`() async throws {
+  @Test func `if activate fails, the swap is refused and the new instance destroyed`() async throws {
     let error = try await refusal(of: try await build(.failsActivate)) { fixture in
       #expect(fixture.lines("deactivated=2").isEmpty && fixture.lines("destroyed=2").count == 1)
     }
@@ -190,7 +191,7 @@ import Testing
   }
 
   @Test(arguments: [StampedLibrary.Misbehaviour.savesNone, .savesTooMuch])
-  func `if a state cannot be saved, or is too large, the old build stays`(
+  func `if the old build's state cannot be saved or is too large, the swap is refused`(
     _ misbehaviour: StampedLibrary.Misbehaviour
   ) async throws {
     let old = try await StampedLibrary.inC(misbehaviour)
@@ -213,7 +214,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `an optional state that is not accepted is left out`() async throws {
+  @Test func `if a build does not accept an optional state, it starts without state`() async throws {
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
     try StampedLibrary.install(try await build(.refusesState, optional: true), at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
@@ -222,7 +223,9 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `if one of three plugins in a swap fails, none changes, and new ones end in reverse order`() async throws {
+  @Test func `if one of three plugins in a swap fails, none changes, and new instances end in reverse order`()
+    async throws
+  {
     let plugins = [("a", "a.so"), ("b", "b.so"), ("c", "c.so")]
     let fixture = try SwapFixture(plugins) { folder in
       for (_, file) in plugins { try library.install(1, at: folder.path(file)) }
@@ -245,7 +248,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `when the budget is used up, swaps are refused with the advice to restart`() async throws {
+  @Test func `when the budget of generations is used up, swaps are refused with the advice to restart`() async throws {
     let fixture = try SwapFixture(swap: #"{"generations": 2, "probation": {"duration": "0s"}}"#) { folder in
       try library.install(1, at: folder.path("a.so"))
     }
@@ -266,7 +269,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `swap.generations bounds swaps, and not the first builds`() async throws {
+  @Test func `swap.generations limits swaps, but not the builds at the start`() async throws {
     let swap = #"{"generations": 1, "probation": {"duration": "0s"}}"#
     let fixture = try SwapFixture([("a", "a.so"), ("b", "b.so")], swap: swap) { folder in
       for file in ["a.so", "b.so"] { try library.install(1, at: folder.path(file)) }
@@ -285,8 +288,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a trial that refuses keeps the build out of the process, and sees state and configuration`() async throws
-  {
+  @Test func `a build that its trial refuses is not loaded, and the trial gets state and configuration`() async throws {
     struct Refusing: LibraryTrial {
       let seen: Watched<[TrialCandidate]>
       let hasBegun: Watched<Bool>
@@ -312,7 +314,7 @@ import Testing
     #expect(instance.stateOwner == "stamps-generation")
     let status = await fixture.engine.status
     #expect(status.budget.used == 1)
-    // The copy goes with the last reference to it, which the end of the swap might still hold for a moment.
+    // The copy is removed with the last reference to it, which the ending swap might hold for a moment.
     let end = ContinuousClock.now + Patience.limit
     while FileTree.exists(candidate.copy), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }
     #expect(!FileTree.exists(candidate.copy))

@@ -5,12 +5,12 @@ import SluiceMetrics
 import SluiceTestKit
 import Testing
 
-/// Swap after swap under full load. Scale: 50 swaps of a plugin in C and one in Swift; `SLUICE_SOAK=1` takes 1,000, a minute
-/// of load after them and half a minute of rest.
+/// Many swaps under full load, of a plugin in C and a plugin in Swift. The test makes 50 swaps. With `SLUICE_SOAK=1` it
+/// makes 1,000, then a minute of load and half a minute of rest.
 @Suite struct SwapSoakTests {
   private static var isFull: Bool { getenv("SLUICE_SOAK") != nil }
 
-  @Test func `swaps under load lose, double and mix nothing; counters are exact, descriptors and memory limited`()
+  @Test func `swaps under load lose no request and mix no builds, and counters, descriptors and memory are right`()
     async
   {
     await #expect(processExitsWith: .success) {
@@ -47,7 +47,7 @@ import Testing
     #expect(status.budget.used == 2 * (count + 1))
     #expect(status.generations.count { $0.state == .active } == 2)
     #expect(status.generations.allSatisfy { $0.leases == 0 && $0.violations == 0 })
-    // Each build has its own addresses: nothing was unloaded, and no gap can be reused.
+    // Each build is mapped at its own addresses, because no build is ever unloaded.
     let maps = try FileTree.readText("/proc/self/maps").split(separator: "\n")
     let mapped = Set(maps.filter { $0.hasSuffix("/plugin.so") }.compactMap { $0.split(separator: " ").last })
     #expect(mapped.count == 2 * (count + 1))
@@ -60,7 +60,7 @@ import Testing
       #expect(fixture.engine.pluginMetrics[plugin, "calls"]?.series.first?.value == Double(total))
     }
     await fixture.shutdown()
-    // What the last build found in the values, and in the state that was passed from each build to the next.
+    // The last build must find all counts in its values, and in the state that each build passed to the next.
     for plugin in ["c", "s"] {
       func last(_ name: String) -> String? {
         fixture.log.value.last { $0.stage == plugin && $0.message.hasPrefix("\(name)=") }?.message
@@ -76,14 +76,15 @@ import Testing
     (ProcessFacts().openDescriptorCount, ProcessFacts().residentBytes ?? 0)
   }
 
-  /// Connections come and go with the load; a descriptor for each build would be far more.
+  /// Checks descriptors and memory after the swaps. Twenty descriptors are allowed for connections of the load, far
+  /// fewer than one for each build.
   /// - Parameter libraryBytes: the size of a build in Swift.
   private static func expectBounded(
     from before: (descriptors: Int, bytes: Int), _ count: Int, _ libraryBytes: Int
   ) throws {
     let after = facts()
     #expect(after.descriptors < before.descriptors + 20)
-    // Mapped pages count only if they were touched: some of each build, never all.
+    // A build's pages count as resident only if they were touched, so each build adds less than its size.
     let perSwap = (after.bytes - before.bytes) / max(count - 10, 1)
     if !Sanitizer.isOn { #expect(perSwap < libraryBytes, "\(perSwap) bytes for each swap") }
   }

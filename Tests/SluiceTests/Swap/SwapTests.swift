@@ -4,9 +4,9 @@ import SluiceMetrics
 import SluiceTestKit
 import Testing
 
-/// Exchanging libraries in a real engine, under load.
+/// Swaps of libraries in a real engine, under load.
 @Suite struct SwapTests {
-  /// An engine on build 1, and load on it.
+  /// Returns an engine on build 1 with load on it.
   private static func start(
     _ plugins: [(name: String, library: String)] = [("a", "a.so")]
   ) async throws -> (SwapFixture, SwapLoad, StampedLibrary) {
@@ -43,7 +43,7 @@ import Testing
     #expect(fixture.lines("destroyed=2").count == 1)
   }
 
-  @Test func `the log line about a swap has its report, and no other line has one`() async throws {
+  @Test func `the log line about a swap has the swap's report, and no other line has a report`() async throws {
     let (fixture, load, library) = try await Self.start()
     try library.install(2, at: fixture.path())
     let report = try await fixture.engine.swap()
@@ -55,7 +55,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a file with the same content is no new build, even if it was touched or copied`() async throws {
+  @Test func `a file with the same content is not a new build, even if it was touched or copied`() async throws {
     let (fixture, load, library) = try await Self.start()
     #expect(try await fixture.engine.swap().outcome == .unchanged)
     utimes(fixture.path(), nil)
@@ -68,26 +68,26 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `A, B and A again are three builds (L1)`() async throws {
+  @Test func `builds A, B and A again are loaded as three generations (L1)`() async throws {
     let (fixture, load, library) = try await Self.start()
     for (number, generation) in [(2, 2), (1, 3), (2, 4)] {
       try library.install(number, at: fixture.path())
       let report = try await fixture.engine.swap()
       #expect(report.changes.first?.new?.generation == generation)
       #expect(try await fixture.stamp() == number)
-      // Each build is loaded separately, and gets the state of the build before it.
+      // Each generation is loaded separately, and gets the state of the generation before it.
       #expect(fixture.lines("before=").last == "before=\(generation - 1)")
     }
     Self.expectWhole(await load.stop())
     await fixture.shutdown()
   }
 
-  @Test func `size, inode and time of the file are not used (L5)`() async throws {
+  @Test func `a new build is recognized even if size, inode and time of the file are the same (L5)`() async throws {
     let (fixture, load, library) = try await Self.start()
     let path = fixture.path()
     var before = stat()
     #expect(stat(path, &before) == 0)
-    // The file is overwritten in place: it has the same inode and size, while the old build is active.
+    // The file is overwritten in place while the old build is active, so inode and size stay the same.
     try StampedLibrary.write(library.build(2), to: path, truncating: false)
     utimensat(AT_FDCWD, path, [before.st_atim, before.st_mtim], 0)
     var after = stat()
@@ -100,7 +100,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `an older file is a new build (L5)`() async throws {
+  @Test func `a file with other content and an older time is a new build (L5)`() async throws {
     let (fixture, load, library) = try await Self.start()
     try library.install(2, at: fixture.path())
     let old = timespec(tv_sec: 1_000_000_000, tv_nsec: 0)
@@ -111,7 +111,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a symbolic link is resolved again`() async throws {
+  @Test func `a swap resolves a symbolic link again`() async throws {
     let library = try await StampedLibrary.inC()
     let fixture = try SwapFixture { folder in
       for number in 1...2 { try library.install(number, at: folder.path("\(number).so")) }
@@ -127,7 +127,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `the file of an active build can be overwritten and cut off (L2)`() async throws {
+  @Test func `the file of an active build can be overwritten and truncated (L2)`() async throws {
     let (fixture, load, library) = try await Self.start()
     try StampedLibrary.write([UInt8](repeating: 0xCC, count: library.build(1).count), to: fixture.path())
     try await load.run()
@@ -162,7 +162,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `several libraries are one snapshot`() async throws {
+  @Test func `several libraries that change in one swap are published as one snapshot`() async throws {
     let (fixture, load, library) = try await Self.start([("a", "a.so"), ("b", "b.so")])
     try library.install(2, at: fixture.path("a.so"))
     try library.install(3, at: fixture.path("b.so"))
@@ -174,7 +174,8 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a request in flight finishes on the build it began with, including its response stages`() async throws {
+  @Test func `a request in flight finishes on the build on which it began, including its response stages`() async throws
+  {
     let (fixture, load, library) = try await Self.start()
     Self.expectWhole(await load.stop())
     fixture.server.hold()
@@ -193,7 +194,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `counters in values and in metrics continue`() async throws {
+  @Test func `counters in shared values and in metrics continue after a swap`() async throws {
     let (fixture, load, library) = try await Self.start()
     for number in 2...5 {
       try await load.run()

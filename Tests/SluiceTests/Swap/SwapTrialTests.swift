@@ -5,7 +5,8 @@ import SluiceTestKit
 import SluiceTrial
 import Testing
 
-/// The failures that would end a host without a trial: an engine under load asks the helper, and continues to serve.
+/// Builds that would end a host without a trial. An engine under load tries them in a child process, and continues to
+/// serve.
 struct SwapTrialTests {
   @Test(arguments: [
     ("constructor-exits", "UNUSED", "status \(Sanitizer.statusOfExitWhileLoading) while it was loaded"),
@@ -17,7 +18,7 @@ struct SwapTrialTests {
     ("create-misbehaves", "DOES=abort()", "SIGABRT in create of \"a\""),
     ("tests-itself", "RUN=SLUICE_STATUS_FAILED", "the paint is dry"),
   ])
-  func `a library that would end the host ends only a child, and no request fails`(
+  func `a library that would end the host ends only the trial's process, and no request fails`(
     _ behaviour: String, _ define: String, _ reason: String
   ) async throws {
     let library = try await StampedLibrary.inC()
@@ -32,7 +33,7 @@ struct SwapTrialTests {
     #expect(error?.report.outcome == .refused)
     #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
     #expect(try await fixture.stamp() == 1)
-    // The next build is swapped in, after the same trial.
+    // A good build passes the same trial and is published.
     try library.install(2, at: fixture.path())
     let report = try await fixture.engine.swap()
     #expect(report.outcome == .published)
@@ -63,7 +64,9 @@ struct SwapTrialTests {
     await fixture.shutdown()
   }
 
-  @Test func `an engine with a trial tries out its first libraries, and one without loads them`() async throws {
+  @Test func `an engine with a trial tries its first libraries, and an engine without one loads them at once`()
+    async throws
+  {
     let folder = try TemporaryDirectory()
     let product = try await PluginCompiler.compile("create-misbehaves", defines: ["DOES=exit(7)", "WHERE=destroy"])
     try StampedLibrary.install(try FileTree.read(product.path), at: folder.path("a.so"))
@@ -81,7 +84,7 @@ struct SwapTrialTests {
     withExtendedLifetime(untried) {}
   }
 
-  @Test func `engines whose starts hold every thread of the pool get their trials and start`() async throws {
+  @Test func `if starting engines block every thread of the pool, their trials still run`() async throws {
     let library = try await StampedLibrary.inC()
     let trial = try #require(HelperTrial(helper: BuiltProducts.executable("sluice")))
     let stamps = try await withThrowingTaskGroup { group in
@@ -98,7 +101,7 @@ struct SwapTrialTests {
     #expect(stamps == Array(repeating: 1, count: 8))
   }
 
-  @Test func `another plugin under the name of one with state starts without state, in the trial as in the swap`()
+  @Test func `another plugin with the name of a plugin with state gets no state, in the trial and in the swap`()
     async throws
   {
     let folder = try TemporaryDirectory()
@@ -107,7 +110,7 @@ struct SwapTrialTests {
     let text = #"{"plugins": {"a": {"library": "a.so"}}, "request": ["a"], "store": "store"}"#
     let engine = try Engine(
       Configuration(text: Array(text.utf8), file: folder.path("sluice.json")), trial: trial)
-    // The plugin accepts only a count as state, and must get a state that it accepts.
+    // The new plugin would refuse the state of the old one, so it must start without state.
     let product = try await PluginCompiler.compile("keeps-state")
     let other = try withExtendedLifetime(product) { try FileTree.read(product.path) }
     try StampedLibrary.install(other, at: folder.path("a.so"))

@@ -4,7 +4,7 @@ import SluiceReports
 import SluiceTestKit
 import Testing
 
-/// Scheduled work and notifications over a swap.
+/// Scheduled work and notifications during a swap.
 @Suite struct SwapWorkTests {
   private struct Setup {
     let folder: TemporaryDirectory
@@ -27,7 +27,7 @@ import Testing
       }
     }
 
-    /// The loader ignores data after the sections of a library.
+    /// Installs a build that differs in one byte at its end, which the loader ignores.
     func installNext() throws { try StampedLibrary.install(library + [0], at: folder.path("worker.so")) }
 
     func waitForWork(of generation: Int, count: Int) async throws {
@@ -57,7 +57,7 @@ import Testing
     let left = setup.calls(of: 1)
     try await setup.waitForWork(of: 2, count: 5)
     #expect(await taker() == 2)
-    // One call might have been running. The old instance is still active, and the engine can return to it.
+    // One call might still have been running. The old instance is on standby, and the rollback continues its work.
     #expect(setup.calls(of: 1) <= left + 1)
     #expect(try await setup.engine.rollback().outcome == .published)
     try await setup.waitForWork(of: 1, count: 3)
@@ -65,7 +65,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `an old build drains while it has a notification`() async throws {
+  @Test func `an old build drains until its notification is completed`() async throws {
     let setup = try await Setup(swap: #"{"probation": {"duration": "0s"}, "drain": "1h"}"#)
     let kept = Task { await setup.engine.notify(topic: "keep", deadline: .seconds(3600)) }
     try await setup.log.wait(for: "the call") { lines in lines.contains { $0.message.hasPrefix("notified-keep") } }
@@ -77,7 +77,8 @@ import Testing
     _ = await kept.value
   }
 
-  @Test func `a notification that an old build has taken can end until the drain is over`() async throws {
+  @Test func `a notification that an old build has not completed when the drain is over ends as replaced`() async throws
+  {
     let setup = try await Setup(swap: #"{"probation": {"duration": "0s"}, "drain": "100ms"}"#)
     let kept = Task { await setup.engine.notify(topic: "keep", deadline: .seconds(3600)) }
     try await setup.log.wait(for: "the call") { lines in lines.contains { $0.message.hasPrefix("notified-keep") } }
@@ -93,7 +94,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `notifications during swaps are taken once each, and none is lost`() async throws {
+  @Test func `each notification during swaps is taken once, and none is lost`() async throws {
     let setup = try await Setup(swap: #"{"probation": {"duration": "0s"}}"#)
     let isOver = Watched(false)
     let notifying = Task {

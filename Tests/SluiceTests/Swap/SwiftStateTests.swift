@@ -4,8 +4,8 @@ import SluiceTestKit
 import SluiceTrial
 import Testing
 
-/// Plugins in Swift whose state does not survive a swap: the methods of `StatefulPlugin` throw or crash. The tests run
-/// one at a time, since each has its load.
+/// Plugins in Swift whose state does not survive a swap, because methods of `StatefulPlugin` throw or crash. The tests
+/// run one at a time because each makes its own load.
 @Suite(.serialized) struct SwiftStateTests {
   typealias Misbehaviour = StampedLibrary.SwiftMisbehaviour
 
@@ -15,7 +15,7 @@ import Testing
     return try SwapFixture(trial: trial) { try library.install(1, at: $0.path("a.so")) }
   }
 
-  /// Swaps under load; if the swap is refused, build 1 must continue to serve.
+  /// Swaps to a build that must be refused under load, and returns the refusal. Checks that build 1 continues to serve.
   private static func refusal(
     old: Misbehaviour = .nothing, new: Misbehaviour = .nothing, isTried: Bool
   ) async throws -> SwapError? {
@@ -29,7 +29,7 @@ import Testing
     #expect(error?.report.reason?.contains("\"a\"") == true, "\(String(describing: error))")
     #expect(try await fixture.stamp() == 1)
     #expect(fixture.lines("activated=2").isEmpty && fixture.lines("deactivated=1").isEmpty)
-    // A refusal because of the state does not make a build bad: a build that can begin without state is accepted.
+    // After the refusal, a build that can start without state is accepted.
     try StampedLibrary.inSwift(isStateOptional: true).install(3, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
     #expect(try await fixture.stamp() == 3)
@@ -40,7 +40,7 @@ import Testing
     return error
   }
 
-  @Test(arguments: [true, false]) func `a saveState that throws keeps the old build, and is quoted`(
+  @Test(arguments: [true, false]) func `if saveState throws, the old build stays, and the reason quotes the error`(
     isTried: Bool
   ) async throws {
     let error = try await Self.refusal(old: .savesNone, isTried: isTried)
@@ -51,15 +51,15 @@ import Testing
     arguments: [
       (.refusesState, "an old moon"), (.failsToMigrate, "a moon of version 3"), (.wantsMore, "moons"),
     ] as [(Misbehaviour, String)], [true, false])
-  func `if loadState, migrate or the decoder refuses a state, the old build stays, and the reason is quoted`(
+  func `if loadState, migrate or the decoder throws, the old build stays, and the reason quotes the error`(
     _ given: (misbehaviour: Misbehaviour, words: String), isTried: Bool
   ) async throws {
     let error = try await Self.refusal(new: given.misbehaviour, isTried: isTried)
     #expect(error?.report.reason?.contains(given.words) == true, "\(String(describing: error))")
   }
 
-  /// The reason has the message of Swift's runtime, without the addresses that follow it.
-  @Test func `a loadState that traps ends the trial, and not the host`() async throws {
+  /// The reason has the message of Swift's runtime without the backtrace that follows it.
+  @Test func `a loadState that traps ends only the trial's process`() async throws {
     let error = try await Self.refusal(new: .trapsInLoad, isTried: true)
     let reason = error?.report.reason ?? ""
     #expect(reason.contains("SIG") && reason.contains("in load of the state"), "\(reason)")
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [Misbehaviour.refusesState, .failsToMigrate, .wantsMore], [true, false])
-  func `a state that is not accepted is left out if the build declares it optional`(
+  func `a build that declares its state optional starts without state if it does not accept the state`(
     _ misbehaviour: Misbehaviour, isTried: Bool
   ) async throws {
     let fixture = try Self.fixture(StampedLibrary.inSwift(), isTried: isTried)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct PulseDetectorTests {
   private static let limit = Duration.milliseconds(100)
 
-  @Test func `a loop whose turn lasts for the limit is stuck until the next turn`() {
+  @Test func `a loop whose turn lasts as long as the limit is stuck until its next turn`() {
     var detector = PulseDetector()
     detector.look([LoopPulse(turn: 7)], at: .zero, limit: Self.limit)
     #expect(detector.standstills.isEmpty)
@@ -22,7 +22,7 @@ import Testing
     var detector = PulseDetector()
     detector.look([LoopPulse(turn: 7, isAsleep: true)], at: .zero, limit: Self.limit)
     detector.look([LoopPulse(turn: 7, isAsleep: true)], at: .seconds(9), limit: Self.limit)
-    // It has woken up without a new turn: its time counts from here.
+    // The loop is awake, but has no new turn yet. Its time counts from this check.
     detector.look([LoopPulse(turn: 7)], at: .seconds(9), limit: Self.limit)
     #expect(detector.standstills.isEmpty)
   }

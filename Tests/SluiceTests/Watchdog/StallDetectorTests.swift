@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceEngine
 
-/// What counts as a stall, from the watchdog's checks alone.
+/// What the stall detector reports, given what each check of the watchdog finds.
 @Suite struct StallDetectorTests {
   private static func call(_ number: UInt64, on loop: Int = 0) -> LoopCall {
     LoopCall(
@@ -14,7 +14,7 @@ import Testing
 
   private static let limit = Duration.milliseconds(100)
 
-  @Test func `a call that lasts for the limit is reported once, and once more when it is over`() {
+  @Test func `a call that lasts as long as the limit is reported once, and once more when it ends`() {
     var detector = StallDetector()
     let call = Self.call(7)
     #expect(detector.look([call], at: .milliseconds(0), limit: Self.limit).isEmpty)
@@ -37,7 +37,7 @@ import Testing
     #expect(detector.stalls.isEmpty)
   }
 
-  @Test func `a stall ends when the next look finds the loop in another call`() {
+  @Test func `a stall ends when the next check finds the loop in another call`() {
     var detector = StallDetector()
     _ = detector.look([Self.call(1)], at: .zero, limit: Self.limit)
     _ = detector.look([Self.call(1)], at: .milliseconds(100), limit: Self.limit)
@@ -55,7 +55,7 @@ import Testing
     #expect(findings == [.began(.init(call: inner, age: .milliseconds(100)))])
   }
 
-  @Test func `without a limit nothing is reported, and a new limit counts from the first look at a call`() {
+  @Test func `without a limit nothing is reported, and a new limit counts from the first check of a call`() {
     var detector = StallDetector()
     #expect(detector.look([Self.call(1)], at: .zero, limit: .zero).isEmpty)
     #expect(detector.look([Self.call(1)], at: .seconds(3600), limit: .zero).isEmpty)

@@ -8,7 +8,7 @@ import Testing
 
 /// A stage that blocks its loop, in a real engine.
 @Suite struct WatchdogTests {
-  /// One transaction that is in the stage, which waits for the gate.
+  /// An engine with one transaction, whose stage blocks the loop until the gate is opened.
   private struct Setup {
     let folder: TemporaryDirectory
     let server: LoopbackServer
@@ -27,7 +27,7 @@ import Testing
          "watchdog": {"limit": "\(limit)"}, "store": "\(folder.path("store"))"}
         """
       let log = self.log
-      // The library is copied while its folder exists.
+      // The engine copies the library here, so the product's folder must exist until then.
       let engine = try withExtendedLifetime(product) {
         try Engine(Configuration(text: Array(text.utf8))) { line in log.update { $0.append(line) } }
       }
@@ -37,7 +37,7 @@ import Testing
       try await log.wait(for: "the call") { $0.contains { $0.message == "kept=1" } }
     }
 
-    /// The call has opened the other end, or is about to.
+    /// Lets the stage return. Waits until the blocked call has opened the FIFO.
     func openGate() throws {
       let end = open(folder.path("gate"), O_WRONLY | O_CLOEXEC)
       try #require(end >= 0)
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `a stage that blocks its loop is named, with its build and the transaction`() async throws {
+  @Test func `the report of a stage that blocks its loop names its build and the transaction`() async throws {
     let setup = try await Setup(limit: "20ms")
     let line = try await setup.line("has blocked loop 0 in on_request")
     #expect(line.level == .warning && line.stage == "slow" && line.generation == 1)
@@ -73,7 +73,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `a limit of zero names nobody`() async throws {
+  @Test func `with a limit of zero no stall is reported`() async throws {
     let setup = try await Setup(limit: "0s")
     #expect(await setup.engine.status.stalls.isEmpty)
     try setup.openGate()
@@ -82,7 +82,7 @@ import Testing
     #expect(!setup.log.value.contains { $0.message.contains("loop 0") })
   }
 
-  @Test func `a stall is reported by the engine whose loop it is, and by no other`() async throws {
+  @Test func `only the engine to which a loop belongs reports a stall of the loop`() async throws {
     let setup = try await Setup(limit: "1ms")
     let log = Watched<[LogLine]>([])
     let other = try Engine(Configuration(text: Array(#"{"watchdog": {"limit": "1ms"}}"#.utf8))) { line in

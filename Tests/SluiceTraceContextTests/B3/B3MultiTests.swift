@@ -48,7 +48,7 @@ import Testing
     #expect(extraction.refusals.map(\.description).contains { $0.hasPrefix(reason) }, "\(extraction.refusals)")
   }
 
-  @Test func `the single header wins, and if it is invalid the others are read`() {
+  @Test func `the header b3 wins over the X-B3 headers, which are read if b3 is invalid`() {
     let multi: Lines = ["X-B3-TraceId": Self.trace, "X-B3-SpanId": Self.span]
     let single = "\(Self.trace)-1111111111111111-1"
     let both = multi.fields.with("b3", single)
@@ -62,7 +62,7 @@ import Testing
     arguments: [
       (["b3": "0"], .denied), (["X-B3-Sampled": "0"], .denied), (["b3": "d"], .debug),
     ] as [(Lines, SamplingState)])
-  func `a decision without ids applies to the trace that begins`(_ given: (Lines, SamplingState)) {
+  func `a sampling decision without ids applies to the trace that begins`(_ given: (Lines, SamplingState)) {
     let parent = Propagators.of("b3").extract(given.0).parent
     #expect(parent == ParentContext(sampling: given.1))
     let trace = HopTrace(parent, newTraceID: .new, spanID: newSpanID)
@@ -70,7 +70,7 @@ import Testing
     #expect(trace.isSampled == (given.1 == .debug))
   }
 
-  @Test func `each form is written in its own headers`() {
+  @Test func `each form of B3 is written in its own headers`() {
     let parent = Propagators.of("b3").extract(["b3": "\(Self.trace)-\(Self.span)-1"]).parent
     let trace = HopTrace(parent, newTraceID: .new, spanID: newSpanID)
     #expect(Propagators.of("b3").inject(trace) == ["b3": "\(Self.trace)-efefefefefefefef-1"])
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: [("0", "0"), ("1", "1"), ("d", "d")])
-  func `a decision is passed on in both forms`(given: String, sent: String) {
+  func `a sampling decision is passed on in both forms of B3`(given: String, sent: String) {
     let lines: Lines = ["b3": "0011223344556677-\(Self.span)-\(given)"]
     let trace = "00000000000000000011223344556677"
     #expect(Propagators.of("b3").relay(lines) == ["b3": "\(trace)-efefefefefefefef-\(sent)"])
@@ -90,7 +90,7 @@ import Testing
     #expect(multi["X-B3-Flags"] == (sent == "d" ? "1" : nil))
   }
 
-  @Test func `an open decision stays open if the trace is only passed on`() {
+  @Test func `a sampling decision that the sender left open stays open if the trace is only passed on`() {
     let parent = Propagators.of("b3").extract(["b3": "\(Self.trace)-\(Self.span)"]).parent
     #expect(Propagators.of("b3").inject(HopTrace(handingOn: parent)) == ["b3": "\(Self.trace)-\(Self.span)"])
     #expect(
@@ -104,20 +104,20 @@ import Testing
     #expect(
       Propagators.of("xray").inject(HopTrace(handingOn: parent))
         == ["X-Amzn-Trace-Id": "Root=1-01234567-89abcdef0011223344556677;Parent=\(Self.span)"])
-    // Trace Context cannot express it.
+    // Trace Context cannot express an open decision.
     #expect(
       Propagators.of("tracecontext").inject(HopTrace(handingOn: parent))
         == ["traceparent": "00-\(Self.trace)-\(Self.span)-00"])
   }
 
   @Test(arguments: ["0", "1", "d"])
-  func `passing on writes the decision`(decision: String) {
+  func `a trace that is only passed on keeps its sampling decision`(decision: String) {
     let text = "\(Self.trace)-\(Self.span)-\(decision)"
     let parent = Propagators.of("b3").extract(["b3": text]).parent
     #expect(Propagators.of("b3").inject(HopTrace(handingOn: parent)) == ["b3": text])
   }
 
-  @Test func `the sampler makes a decision that the sender left open`() {
+  @Test func `the sampler makes a sampling decision that the sender left open`() {
     let lines: Lines = ["b3": "\(Self.trace)-\(Self.span)"]
     #expect(Propagators.of("b3").relay(lines)["b3"]?.hasSuffix("-1") == true)
     let off = Propagators.of("b3").relay(lines, sampler: Sampler(.parentBasedAlwaysOff))

@@ -53,7 +53,7 @@ import Testing
     #expect(refusal?.reason.contains(reason) == true, "\(refusal?.reason ?? "")")
   }
 
-  @Test func `any bytes are read or refused, and never trap`() {
+  @Test func `any bytes are read or refused, and no bytes cause a trap`() {
     var random = SeededRandom(seed: 13)
     let valid = Array("\(Self.trace)-\(Self.span)-1-1234567890abcdef".utf8)
     for _ in 0..<5000 {

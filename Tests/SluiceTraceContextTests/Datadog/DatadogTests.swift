@@ -15,7 +15,7 @@ import Testing
     return Propagators.of("datadog").extract(from: fields)
   }
 
-  @Test func `ids in decimal are read, and the upper half from the tags`() {
+  @Test func `decimal ids are read, and the upper half of the trace id from the tags`() {
     #expect(
       Self.extract([:]).trace
         == RemoteTrace(traceID: Self.traceID, spanID: 0x8800_0000_0000_0000, sampling: .deferred))
@@ -26,7 +26,7 @@ import Testing
 
   @Test(
     arguments: [("-1", .denied), ("0", .denied), ("1", .accepted), ("2", .accepted)] as [(String, SamplingState)])
-  func `the priority is a decision, and which one is passed on`(priority: String, sampling: SamplingState) {
+  func `the priority is read as a decision, and passed on unchanged`(priority: String, sampling: SamplingState) {
     let lines: Lines = [
       "x-datadog-trace-id": "1", "x-datadog-parent-id": "2", "x-datadog-sampling-priority": priority,
     ]
@@ -74,14 +74,14 @@ import Testing
       (["x-datadog-tags": "_dd.p.tid=12"], "x-datadog-tags: _dd.p.tid is not"),
       (["x-datadog-tags": "_dd.p.a=" + String(repeating: "x", count: 512)], "x-datadog-tags: it has more than 512"),
     ] as [(Lines, String)])
-  func `invalid parts besides the ids are left out, and the trace continues`(lines: Lines, reason: String) {
+  func `invalid parts other than the ids are left out, and the trace continues`(lines: Lines, reason: String) {
     let extraction = Self.extract(lines)
     #expect(
       extraction.trace == RemoteTrace(traceID: Self.traceID, spanID: 9_799_832_789_158_199_296, sampling: .deferred))
     #expect(extraction.refusals.first?.description.hasPrefix(reason) == true)
   }
 
-  @Test func `priority, origin and tags are passed on, and other tags are not`() {
+  @Test func `priority, origin and tags with _dd.p are passed on, and other tags are not`() {
     let lines: Lines = [
       "x-datadog-trace-id": "1", "x-datadog-parent-id": "2", "x-datadog-sampling-priority": "2",
       "x-datadog-origin": "synthetics",
@@ -94,7 +94,7 @@ import Testing
       ])
   }
 
-  @Test func `nothing is lost over a service that speaks only W3C`() {
+  @Test func `priority, origin and tags survive a service that speaks only W3C Trace Context`() {
     let sent = Propagators.of("datadog", "tracecontext").relay([
       "x-datadog-trace-id": "1", "x-datadog-parent-id": "2", "x-datadog-sampling-priority": "-1",
       "x-datadog-origin": "a=b;c~", "x-datadog-tags": "_dd.p.dm=-4",
@@ -110,7 +110,7 @@ import Testing
     #expect(back["tracestate"] == "other=1,dd=s:-1;o:a~b_c_;t.dm:-4")
   }
 
-  @Test func `a priority that contradicts the decision is replaced`() {
+  @Test func `a priority that contradicts the sampling decision is replaced`() {
     #expect(DatadogState("dd=s:2")?.priority(isSampled: true) == 2)
     #expect(DatadogState("dd=s:2")?.priority(isSampled: false) == 0)
     #expect(DatadogState("dd=s:-1")?.priority(isSampled: true) == 1)
@@ -118,7 +118,7 @@ import Testing
     #expect(DatadogState("ddx=s:2") == nil)
   }
 
-  @Test func `the member of the state is within its limit`() {
+  @Test func `the member dd of tracestate is at most 259 bytes long`() {
     var state = DatadogState()
     state.tags = (0..<100).map { ("tag\($0)", "value") }
     let member = state.member ?? ""
@@ -126,7 +126,7 @@ import Testing
     #expect(TraceState.content(member.utf8.span) != nil)
   }
 
-  @Test func `a trace id that Datadog cannot express is not written`() {
+  @Test func `no Datadog headers are written for a trace id that Datadog cannot express`() {
     let sent = Propagators.of("datadog").relay(["traceparent": ""])
     #expect(sent["x-datadog-trace-id"] == "14829735431805717965")
     let parent = ParentContext(traceparent: "00-00000000000000010000000000000000-0000000000000001-01")

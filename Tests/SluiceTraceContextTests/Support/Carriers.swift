@@ -2,7 +2,7 @@ import SluiceMessages
 
 @testable import SluiceTraceContext
 
-/// Header lines in the order of the wire.
+/// Header lines in the order in which they arrive.
 typealias Lines = KeyValuePairs<String, String>
 
 extension Lines {
@@ -14,12 +14,12 @@ extension Lines {
 }
 
 extension Propagators {
-  /// Every name must be that of a propagator.
+  /// Returns propagators by name. A name that is unknown is left out.
   static func of(_ names: String...) -> Propagators { Propagators(names.compactMap { named($0) }) }
 
   func extract(_ lines: Lines) -> Extraction { extract(from: lines.fields) }
 
-  /// The headers of a hop that continues the trace in these lines.
+  /// Returns the headers of a hop that continues the trace in these lines.
   func relay(_ lines: Lines, sampler: Sampler = Sampler()) -> HeaderFields {
     inject(HopTrace(extract(lines).parent, newTraceID: .new, spanID: newSpanID, sampler: sampler))
   }
@@ -31,7 +31,7 @@ extension Propagators {
   }
 }
 
-/// Takes every header.
+/// A sink that accepts every header.
 struct FieldSink: HeaderSink {
   var fields = HeaderFields()
 
@@ -44,9 +44,9 @@ struct FieldSink: HeaderSink {
 }
 
 extension TraceID {
-  /// The id of a trace that begins in a test.
+  /// The trace id that a test gives to a new trace.
   static let new = TraceID(high: 0xABAB_ABAB_ABAB_ABAB, low: 0xCDCD_CDCD_CDCD_CDCD)
 }
 
-/// The span of a hop in a test.
+/// The span id that a test gives to a hop.
 let newSpanID: UInt64 = 0xEFEF_EFEF_EFEF_EFEF

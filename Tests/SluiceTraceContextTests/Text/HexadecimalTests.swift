@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `every byte that is no lower-case digit is refused in every place`() {
+  @Test func `a byte that is not a lower-case hexadecimal digit is refused at every position`() {
     for byte in UInt8.min...UInt8.max {
       let isDigit = (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
       for place in 0..<16 {

@@ -3,8 +3,7 @@ import Testing
 
 @testable import SluiceTraceContext
 
-/// The requirements of the W3C Baggage vectors (github.com/w3c/baggage, test/), rewritten: each of its 24 vectors has a
-/// check here.
+/// The W3C Baggage test vectors (github.com/w3c/baggage, test/), rewritten. Each of the 24 vectors has a check here.
 @Suite struct BaggageMemberTests {
   private typealias Property = BaggageMember.Property
   private static let special = "\t \"';=asdf!@#$%^&*()"
@@ -57,7 +56,7 @@ import Testing
     fact: String, text: String, members: [BaggageMember]
   ) {
     #expect(Baggage.members(of: text) == members, "\(fact)")
-    // A sign inside of an encoded value is no delimiter.
+    // The values are encoded, so splitting at `,`, `;` and `=` finds only delimiters.
     let spaced = text.split(separator: ",").map { member in
       member.split(separator: ";").map { pair in
         let parts = pair.split(separator: "=", maxSplits: 1)
@@ -67,7 +66,7 @@ import Testing
     #expect(Baggage.members(of: spaced) == members, "\(fact), spaced")
   }
 
-  @Test func `what is written is encoded, values and properties alike`() {
+  @Test func `values and properties are encoded when they are written`() {
     let member = BaggageMember("any", Self.special, properties: [Property("of", Self.special), Property("cap")])
     #expect(Baggage.text(of: [member]) == "any=\(Self.encoded);of=\(Self.encoded);cap")
     #expect(Baggage.text(of: [BaggageMember("no token", "1"), BaggageMember("a", "é")]) == "a=%C3%A9")
@@ -85,19 +84,19 @@ import Testing
     #expect(Baggage.content(text.utf8.span) == .part(0..<8192))
   }
 
-  @Test func `512 members of 8192 bytes are written, and none of them passed on`() {
+  @Test func `512 members with 8192 bytes in total are written, but not passed on`() {
     let members = (0..<512).map { BaggageMember("k\($0 + 100)", "0123456789" + ($0 == 511 ? "a" : "")) }
     let text = Baggage.text(of: members)
     #expect(text.utf8.count == 8192)
     #expect(Baggage.content(text.utf8.span) == .beyondLimits)
   }
 
-  @Test func `a value that cannot be decoded stays as it is and does not trap`() {
+  @Test func `a value that cannot be decoded is read unchanged and causes no trap`() {
     #expect(Baggage.members(of: "a=%,b=%4,c=%zz,d=%41%").map(\.value) == ["%", "%4", "%zz", "A%"])
     #expect(Baggage.members(of: "a=%FF").map(\.value) == ["\u{FFFD}"])
   }
 
-  @Test func `what is written is read back as the same`() {
+  @Test func `written members are read back unchanged`() {
     var random = SeededRandom(seed: 17)
     for _ in 0..<1000 {
       let members = (0..<Int.random(in: 0...5, using: &random)).map { index in

@@ -34,14 +34,14 @@ import Testing
     #expect(Self.content(text) == content)
   }
 
-  @Test func `with a sixty-fifth valid member nothing is passed on, an invalid one does not count`() {
+  @Test func `baggage with a sixty-fifth valid member is not passed on, and invalid members do not count`() {
     #expect(Self.content(Self.members(65)) == nil)
     #expect(Self.content(Self.members(64) + ",,=,") == Self.members(64))
     #expect(Self.content("=," + Self.members(65)) == nil)
     #expect(Baggage.content(Self.members(65).utf8.span) == .beyondLimits)
   }
 
-  @Test func `8192 bytes are passed on completely, and with one more nothing is`() {
+  @Test func `baggage of 8192 bytes is passed on, and baggage of 8193 bytes is not`() {
     let first = "a=" + String(repeating: "x", count: 4000)
     let fits = "b=" + String(repeating: "y", count: 8192 - first.count - 3)
     #expect(Self.content(first + "," + fits)?.utf8.count == 8192)
@@ -51,7 +51,7 @@ import Testing
     #expect(Baggage.content((String(repeating: "k", count: 8192) + "=v").utf8.span) == .beyondLimits)
   }
 
-  @Test func `missing parts are reported with the reason`() {
+  @Test func `parts that are left out are reported with the reason`() {
     #expect(Baggage.refusal("a=1".utf8.span) == nil)
     #expect(Baggage.refusal(" ".utf8.span) == nil)
     #expect(Baggage.refusal("=".utf8.span)?.reason == "none of its members is valid")
@@ -59,12 +59,12 @@ import Testing
     #expect(Baggage.refusal(Self.members(65).utf8.span)?.reason.hasPrefix("it has more than 64 members") == true)
   }
 
-  @Test func `blanks don't count where the members alone fit`() {
+  @Test func `blanks between members do not count towards the limit`() {
     let text = Self.members(10) + String(repeating: " ", count: 9000) + ",last=1"
     #expect(Self.content(text) == Self.members(10) + ",last=1")
   }
 
-  @Test func `what is passed on is passed on again unchanged, and any bytes are taken without a trap`() {
+  @Test func `passed-on baggage is passed on again unchanged, and no bytes cause a trap`() {
     var random = SeededRandom(seed: 5)
     let alphabet = Array("ab=;, \t%\"\\\u{1}é".utf8)
     for _ in 0..<5000 {

@@ -3,10 +3,11 @@ import Testing
 
 @testable import SluiceTraceContext
 
-/// The sampling threshold `th` in the member `ot` of the caller's `tracestate`: passed on only if it is true for the
-/// hop.
+/// The sampling threshold `th` in the member `ot` of `tracestate`. A hop passes on the caller's threshold only if it is
+/// true for the hop's own sampling decision.
 @Suite struct OpenTelemetryStateTests {
-  /// The `tracestate` that a hop sends if the caller sent `state`. The right 56 bits of the trace id are 0x80000000000000.
+  /// Returns the `tracestate` that a hop sends if the caller sent `state`. The right 56 bits of the trace id are
+  /// 0x80000000000000.
   private static func sent(
     _ state: String, _ kind: Sampler.Kind, ratio: Double = 1, flags: String, sampling: SamplingState? = nil
   ) -> String? {
@@ -46,16 +47,17 @@ import Testing
 
   @Test(
     arguments: [
-      // Whether the id is random is not known, so that nothing contradicts the flag.
+      // Without the random flag (02) it is unknown whether the trace id is random, so nothing contradicts the sampled
+      // flag.
       ("ot=th:c", "01", "ot=th:c"), ("ot=th:4", "00", "ot=th:4"),
-      // 0x80… is the first that a threshold of 8 samples.
+      // With the random flag, the threshold 8 samples this trace id: 0x80… is the smallest value that it samples.
       ("ot=th:8", "03", "ot=th:8"), ("ot=th:8", "02", nil), ("ot=th:80000000000001", "03", nil),
       ("ot=th:80000000000001", "02", "ot=th:80000000000001"), ("ot=th:0", "03", "ot=th:0"),
       ("ot=rv:c0000000000000;th:c", "01", "ot=rv:c0000000000000;th:c"),
       ("ot=rv:bfffffffffffff;th:c", "01", "ot=rv:bfffffffffffff"), ("ot=rv:ffff;th:c", "01", "ot=rv:ffff;th:c"),
       ("ot=th:X", "03", "ot=th:X"), ("ot=th:100000000000000", "02", "ot=th:100000000000000"),
     ] as [(String, String, String?)])
-  func `the threshold of an adopted decision stays, unless the random value contradicts the flag`(
+  func `if the caller's decision is adopted, its threshold stays, unless the random value contradicts the flag`(
     state: String, flags: String, sent: String?
   ) {
     #expect(Self.sent(state, .parentBasedTraceIDRatio, ratio: 0.5, flags: flags) == sent)
@@ -70,14 +72,14 @@ import Testing
       ("not=th:8,ot2=th:8", "not=th:8,ot2=th:8", "not=th:8,ot2=th:8"), ("ot=xth:8", "ot=xth:8", "ot=xth:8"),
       ("ot=th:8,BAD=1", nil, nil),
     ] as [(String, String?, String?)])
-  func `a changed member moves to the left, and nothing else of the state changes`(
+  func `a changed member ot moves to the left, and the rest of tracestate does not change`(
     state: String, removed: String?, replaced: String?
   ) {
     #expect(Self.sent(state, .alwaysOff, flags: "01") == removed)
     #expect(Self.sent(state, .alwaysOn, flags: "00") == replaced)
   }
 
-  @Test func `a full state stays valid when its threshold is replaced`() throws {
+  @Test func `a tracestate at its limits stays valid when its threshold is replaced`() throws {
     let value = "k:" + String(repeating: "v", count: 249) + ";th:8"
     let state = "ot=\(value)," + (1..<32).map { "k\($0)=v" }.joined(separator: ",")
     let sent = try #require(Self.sent(state, .alwaysOn, flags: "00"))
@@ -85,7 +87,7 @@ import Testing
     #expect(TraceState.content(sent.utf8.span) == 0..<state.utf8.count)
   }
 
-  @Test func `a trace that is passed on keeps its threshold, independent of the sampler`() {
+  @Test func `a trace that is only passed on keeps its threshold, whatever the sampler`() {
     let parent = ParentContext(
       traceparent: "00-00000000000000010080000000000000-8899aabbccddeeff-03", tracestate: "ot=th:c")
     #expect(HopTrace(handingOn: parent).state == "ot=th:c")

@@ -3,13 +3,13 @@ import Testing
 
 @testable import SluiceTraceContext
 
-/// What the suite of W3C Trace Context (github.com/w3c/trace-context, test/test.py, strict, level 2) asks of a service that
-/// relays a trace, rewritten: each of its 41 cases has a check here.
+/// The W3C Trace Context test suite (github.com/w3c/trace-context, test/test.py, strict, level 2), rewritten. Each of
+/// its 41 cases, which test a service that relays a trace, has a check here.
 @Suite struct TraceContextSuiteTests {
   private static let traceID = "5bd66ef5095369c7b0d1f8f4bd33716a"
   private static let parent = "00-\(traceID)-c532cb4098ac3dd2-01"
 
-  /// What arrives at the next service.
+  /// What the next service receives.
   enum Outcome: Sendable, Equatable {
     case restarted
     case continued(state: String? = nil)
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: parents)
-  func `a valid parent is continued, any other starts a new trace`(fact: String, lines: Lines, outcome: Outcome)
+  func `a trace continues only if its parent is valid`(fact: String, lines: Lines, outcome: Outcome)
     throws
   {
     #expect(try Self.outcome(lines) == outcome, "\(fact)")
@@ -138,7 +138,7 @@ import Testing
   private static func key(_ count: Int) -> String { String(repeating: "k", count: count) }
 
   @Test(arguments: states, ["tracestate", "TraceState", "TrAcEsTaTe", "TRACESTATE"])
-  func `a valid state is passed on in order, any other is dropped and the trace goes on`(
+  func `a valid tracestate is passed on in order, and an invalid one is dropped while the trace continues`(
     _ given: (fact: String, lines: [String], state: String?), name: String
   ) throws {
     var fields: HeaderFields = ["traceparent": Self.parent]
@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test(arguments: ["trace-state", "trace.state"])
-  func `a state under another name is ignored`(name: String) throws {
+  func `a tracestate under another header name is ignored`(name: String) throws {
     var fields: HeaderFields = ["traceparent": Self.parent]
     fields.append(name, "north=1")
     #expect(Propagators.standard.extract(from: fields).trace?.state == nil)
@@ -161,7 +161,9 @@ import Testing
       ("a valid parent", ["traceparent": parent], true), ("no parent", [:], false),
       ("an invalid parent", ids("00000000000000000000000000000000"), false),
     ] as [(String, Lines, Bool)])
-  func `three requests for one have one trace and a span each`(fact: String, lines: Lines, isContinued: Bool) {
+  func `three requests with the same parent have one trace and different spans`(
+    fact: String, lines: Lines, isContinued: Bool
+  ) {
     let parent = Propagators.standard.extract(lines).parent
     let hops = (1...3).compactMap { HopTrace(parent, newTraceID: .new, spanID: $0).traceParent }
     #expect(Set(hops.map(\.spanID)) == [1, 2, 3])
@@ -170,7 +172,7 @@ import Testing
   }
 
   @Test(arguments: [("02", "02"), ("03", "03"), ("00", "00"), ("ff", "03"), ("fc", "00")])
-  func `level 2: the random flag is passed on, and those without a meaning are not`(given: String, sent: String) {
+  func `level 2: the random flag is passed on, and flags without a meaning are not`(given: String, sent: String) {
     let headers = Propagators.standard.relay(Self.ids(Self.traceID, flags: given))
     #expect(headers["traceparent"]?.hasSuffix("-\(sent)") == true)
   }

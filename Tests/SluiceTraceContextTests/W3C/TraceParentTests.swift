@@ -12,7 +12,7 @@ import Testing
 
   private static let valid = "00-0123456789abcdef0011223344556677-8899aabbccddeeff-01"
 
-  @Test func `ids and flags are read from their places`() throws {
+  @Test func `ids and flags are read from a traceparent`() throws {
     let parent = try #require(Self.parsed(Self.valid))
     #expect(parent.traceID == TraceID(high: 0x0123_4567_89AB_CDEF, low: 0x0011_2233_4455_6677))
     #expect(parent.spanID == 0x8899_AABB_CCDD_EEFF)
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: ["01", "cc", "fe"], ["", "-", "-what-the-future-brings", "-\u{0}"])
-  func `of a higher version the part that version 00 knows is read`(version: String, rest: String) throws {
+  func `from a higher version the fields of version 00 are read`(version: String, rest: String) throws {
     let parent = try #require(Self.parsed(version + Self.valid.dropFirst(2) + rest))
     #expect(Self.text(parent) == Self.valid)
   }
@@ -56,7 +56,7 @@ import Testing
     #expect(Self.text(parent).hasSuffix("-03"))
   }
 
-  @Test func `what is written is read back as the same`() {
+  @Test func `a written traceparent is read back unchanged`() {
     var random = SeededRandom(seed: 7)
     for _ in 0..<2000 {
       let parent = TraceParent(
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `a value with one byte changed is read as something valid or refused, and never traps`() throws {
+  @Test func `a value with one changed byte is read as a valid parent or refused, and never traps`() throws {
     var random = SeededRandom(seed: 11)
     for _ in 0..<5000 {
       var bytes = Array(Self.valid.utf8)

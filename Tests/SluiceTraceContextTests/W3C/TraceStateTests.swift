@@ -4,7 +4,7 @@ import Testing
 @testable import SluiceTraceContext
 
 @Suite struct TraceStateTests {
-  /// What is passed on of a state; nil where it is discarded.
+  /// Returns the part of a tracestate that is passed on, or nil if it is discarded.
   private static func content(_ text: String) -> String? {
     let bytes = Array(text.utf8)
     return TraceState.content(bytes.span).map { String(decoding: bytes[$0], as: UTF8.self) }
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [(" a=1 ", "a=1"), ("\ta=1,b=2\t", "a=1,b=2"), (",a=1,", ",a=1,")])
-  func `blanks at the ends are left out`(text: String, content: String) {
+  func `blanks at the ends of a tracestate are left out`(text: String, content: String) {
     #expect(Self.content(text) == content)
   }
 
@@ -30,11 +30,11 @@ import Testing
     "a=1,b", "a=1,B=2", members(33), String(repeating: "k", count: 257) + "=v",
     "k=" + String(repeating: "v", count: 257), "a=\u{7F}", "a.b=1",
   ])
-  func `a bad member anywhere discards the whole state`(text: String) {
+  func `an invalid member discards the whole tracestate`(text: String) {
     #expect(Self.content(text) == nil)
   }
 
-  @Test func `any bytes are passed on or discarded, and never trap`() {
+  @Test func `any bytes are passed on or discarded, and no bytes cause a trap`() {
     var random = SeededRandom(seed: 3)
     let alphabet = Array("ab0_@=, \t\u{1}é".utf8)
     for _ in 0..<5000 {

@@ -56,7 +56,7 @@ import Testing
     #expect(sent == ["X-Amzn-Trace-Id": "\(Self.root);Parent=efefefefefefefef;Sampled=0"])
   }
 
-  @Test func `any bytes are read or refused, and never trap`() {
+  @Test func `any bytes are read or refused, and no bytes cause a trap`() {
     var random = SeededRandom(seed: 29)
     let valid = Array("\(Self.root);\(Self.parent);Sampled=1".utf8)
     for _ in 0..<5000 {

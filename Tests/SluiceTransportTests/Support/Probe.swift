@@ -2,9 +2,10 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
 
-/// An observer that records its calls, and answers as the test wants.
+/// An observer that records its calls and returns what the test has set.
 final class Probe: TransferObserver, @unchecked Sendable {
-  // Sendable: the answers are set before the transfer starts; the recorded calls are behind a lock.
+  // `@unchecked Sendable` is safe: tests set the closures before the transfer starts, and a lock protects the recorded
+  // calls.
   struct Record: Sendable {
     var issued: [HeaderFields] = []
     var informational: [Int] = []
@@ -61,7 +62,7 @@ final class Probe: TransferObserver, @unchecked Sendable {
     onEnd()
   }
 
-  /// What was recorded when the transfer ended.
+  /// Waits for the end of the transfer, and returns everything that was recorded.
   @discardableResult
   func waitForEnd(upTo limit: Duration = Patience.limit) async throws -> Record {
     try await record.wait(upTo: limit, for: "the end of a transfer") { !$0.ends.isEmpty }

@@ -10,7 +10,7 @@ extension NginxConfiguration {
 }
 
 extension ProcessFacts {
-  /// What this process' descriptors refer to.
+  /// The files and sockets to which this process's descriptors refer.
   static var openFiles: [String] {
     FileTree.names(in: "/proc/self/fd").compactMap { name in
       withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in

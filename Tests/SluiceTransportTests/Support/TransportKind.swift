@@ -5,11 +5,11 @@ import SluicePipeline
 import SluiceWire
 import Testing
 
-/// The transports that tests run over.
+/// A transport over which tests run.
 enum TransportKind: String, CaseIterable, Sendable {
   case curl, wire
 
-  /// The transport of the test that runs.
+  /// The transport of the current test.
   @TaskLocal static var current = TransportKind.curl
 
   func make(
@@ -22,17 +22,17 @@ enum TransportKind: String, CaseIterable, Sendable {
   }
 }
 
-/// What the tests see of a transport.
+/// A transport with a count that tests check.
 protocol TestedTransport: Transport, Sendable {
-  /// Transfers that have not ended.
+  /// The number of transfers that have not ended.
   var transferCount: Int { get }
 }
 
 extension CurlTransport: TestedTransport {}
 extension WireTransport: TestedTransport {}
 
-/// Runs each test of a suite over these transports in turn. `SLUICE_TRANSPORT=wire` in the environment
-/// leaves out the others, which shows over which of them a test has failed.
+/// Runs each test of a suite over each of these transports. `SLUICE_TRANSPORT=wire` in the environment selects one
+/// transport, which helps to find the transport over which a test fails.
 struct OverTransports: SuiteTrait, TestTrait, TestScoping {
   let kinds: [TransportKind]
 
@@ -56,10 +56,10 @@ extension Trait where Self == OverTransports {
   static var overWire: Self { OverTransports(kinds: [.wire]) }
 }
 
-/// Runs a test of such a suite over libcurl alone.
+/// Runs a test of such a suite only over libcurl.
 struct OverCurl: TestTrait {}
 
 extension Trait where Self == OverCurl {
-  /// For a test of what the other transports do not have, or do in another way.
+  /// For a test of behaviour that only libcurl has.
   static var overCurl: Self { OverCurl() }
 }

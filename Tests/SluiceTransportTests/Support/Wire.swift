@@ -21,7 +21,7 @@ final class Wire: Sendable {
 
   deinit { loop.shutdown() }
 
-  /// Starts a transfer on the loop; `then` gets it there.
+  /// Starts a transfer on the loop, and calls `then` with it on the loop.
   func start(
     _ request: Request, _ probe: Probe, options: TransferOptions = TransferOptions(),
     then: @escaping @Sendable (any Transfer) -> Void = { _ in }
@@ -29,7 +29,7 @@ final class Wire: Sendable {
     loop.post { [transport] in then(transport.start(request, options, observer: probe)) }
   }
 
-  /// One request to its end.
+  /// Sends one request, and returns what was recorded at its end.
   func send(
     _ request: Request, options: TransferOptions = TransferOptions(), _ probe: Probe = Probe()
   ) async throws -> Probe.Record {
@@ -39,7 +39,7 @@ final class Wire: Sendable {
 
   func get(_ url: String) async throws -> Probe.Record { try await send(Request(url: HTTPURL(url))) }
 
-  /// Runs on the loop, after everything that was posted before.
+  /// Runs the body on the loop after all work that was posted before, and returns its result.
   func onLoop<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
     await withCheckedContinuation { continuation in
       loop.post { continuation.resume(returning: body()) }
@@ -47,14 +47,15 @@ final class Wire: Sendable {
   }
 }
 
-/// A transfer kept for the loop.
+/// Holds a transfer for code on the loop.
 final class TransferSlot: @unchecked Sendable {
-  // Sendable: read and written on the loop alone.
+  // `@unchecked Sendable` is safe because only code on the loop reads and writes it.
   var transfer: (any Transfer)?
 }
 
 extension TransportSettings {
-  /// For tests whose point is not the time a connection takes: no machine is too slow for them.
+  /// Settings with a connect timeout of 300 seconds, for tests that do not test this timeout. A slow machine must not
+  /// fail them.
   static var patient: TransportSettings {
     var settings = TransportSettings()
     settings.connectTimeout = .seconds(300)
