@@ -9,20 +9,20 @@ most=300
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 fail() { echo "check-api: $*" >&2; exit 1; }
 
-# The modules that show types of other modules by name.
+# The modules that re-export single types of other modules.
 faces='Sluice SluiceConfiguration SluiceDelegates SluiceReports SluiceReplay'
 
-# Prints the types that such a module shows, each as "KIND MODULE.TYPE".
+# Prints the types that such a module re-exports, each as "KIND MODULE.TYPE".
 shown_types() { # face
   sed -nE 's/^@_exported public import ([a-z]+ [A-Za-z0-9]+\.[A-Za-z0-9]+)$/\1/p' "Sources/$1/Exports.swift"
 }
 
-# The modules whose types are shown.
+# The modules whose types are re-exported.
 engine=$(for face in $faces; do shown_types "$face"; done | sed 's/.* //; s/\..*//' | LC_ALL=C sort -u)
 modules=$({
   echo Sluice
   echo "$engine"
-  # The module of the SDK, and the modules that it shows completely.
+  # The module of the SDK, and the modules that it re-exports completely.
   echo SluicePlugin
   sed -n 's/^@_exported public import //p' Sources/SluicePlugin/Plugin/Plugin.swift
   printf '%s\n' SluiceJSON SluiceJSONSchema SluiceMetrics SluiceLoop SluiceIDNA SluiceRecords SluiceReplay \
@@ -49,7 +49,7 @@ for face in $faces; do
   [ -s "$work/$face" ] || fail "Sources/$face/Exports.swift shows no type"
   sed "s/^/$face export /" "$work/$face" >>"$work/symbols"
 done
-# SluicePlugin is imported directly, and shows everything of SluiceMessages.
+# SluicePlugin is imported directly, and re-exports all of SluiceMessages.
 unseen=$(awk -v modules="$(echo $engine)" '
   BEGIN { split(modules, list, " "); for (i in list) isOurs[list[i]] = list[i] !~ /^Sluice(Messages|Plugin)$/ }
   $2 == "export" { sub(/.*\./, ""); isShown[$0] = 1; next }
@@ -63,11 +63,11 @@ diff -u "$list" "$work/sorted" >"$work/difference" ||
   fail "the public API differs from $list; if that is wanted, run: scripts/check-api.sh --print >$list
 $(grep '^[+-][^+-]' "$work/difference")"
 
-# A type is shown with its members, including those in extensions.
+# A re-exported type brings its members, including those in extensions.
 shown=$(awk -v modules="$(echo $engine Sluice)" '
   BEGIN { split(modules, list, " "); for (i in list) isOurs[list[i]] = 1 }
   FILENAME != "-" { sub(/.*\./, ""); isShown[$0] = 1; next }
   $2 != "export" && $1 in isOurs { name = $3; sub(/[.(].*/, "", name); count += name in isShown }
   END { print count }' "$work/Sluice" - <"$work/sorted")
-[ "$shown" -le "$most" ] || fail "\"import Sluice\" shows $shown symbols, and may show $most; show a type from another module"
-echo "check-api: $count public symbols, as in $list; \"import Sluice\" shows $shown of at most $most"
+[ "$shown" -le "$most" ] || fail "\"import Sluice\" brings $shown symbols, and at most $most are allowed; re-export a type from another module instead"
+echo "check-api: $count public symbols, as in $list; \"import Sluice\" brings $shown of at most $most"

@@ -14,7 +14,7 @@ sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 echo 'int main(void) { return 0; }' >"$work/trial.c"
 if ! $CC $sanitizers "$work/trial.c" -o "$work/trial" 2>/dev/null || ! "$work/trial"; then
   sanitizers=
-  echo "check-c-plugins: $CC has no sanitizers here; leaks and overruns go unseen" >&2
+  echo "check-c-plugins: $CC has no sanitizers here; leaks and overruns are not detected" >&2
 fi
 
 for plugin in bearer-auth json-edit static-headers; do

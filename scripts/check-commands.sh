@@ -5,9 +5,10 @@
 # A document is a session: its ```sh blocks run one after the other, in one shell and one new folder. A ```text or
 # ```json block that follows a ```sh block, before the next ```sh block or heading, is the expected output, including
 # messages. Without such a block, there must be no output. A block that fails ends the session, so an example shows a
-# status other than 0 with `|| echo "status $?"`. After a command that ends with `&`, the script waits until it listens.
-# Text that changes between runs (ids, dates, durations, hashes) is compared only by its form. A fence must say what the
-# block contains. Each `sluice …` in the text and the headings must occur in a block, up to its first placeholder.
+# status other than 0 with `|| echo "status $?"`. After a command that ends with `&`, the script waits until the command
+# listens on a socket. Text that changes between runs (ids, dates, durations, hashes) is compared only by its form. A
+# fence must say what the block contains. Each `sluice …` in the text and the headings must occur in a block, up to its
+# first placeholder.
 #
 # Blocks marked ```sh measurement are not run, because they need a release build and take minutes. A block marked
 # ```text picture is a drawing and not an output.
@@ -44,7 +45,7 @@ first=$((4000 + $$ % 2500 * 2))
 while is_taken "$first" || is_taken $((first + 1)); do first=$((first + 2)); done
 second=$((first + 1))
 
-# Adapts a block where this run differs from that of a reader.
+# Adapts a block to this run: free ports, the debug build, less input, and a wait for each server that it starts.
 adapt() {
   sed -E -e "s/\b8080\b/$first/g; s/\b8081\b/$second/g" -e 's|\.build/release|.build/debug|g' \
     -e 's|^make deps build$|make -n deps build >/dev/null|' -e 's/^seq 100000 /seq 1000 /' \
@@ -104,7 +105,7 @@ measured() {
   if [ -x /usr/bin/time ]; then /usr/bin/time -f '%e s, %M KB' "$@"; else "$@" && echo "0 s, 0 KB" >&2; fi
 }
 
-# Waits until a process has a socket that listens, and has told so in the file that its output goes to.
+# Waits until a process has a socket that listens, and has written something to the file of its output.
 ready() { # process, file
   tries=0
   until { [ ! -f "$2" ] || [ -s "$2" ]; } && ls -l "/proc/$1/fd" 2>/dev/null | sed -n 's/.*socket:\[\(.*\)\]$/\1/p' | grep -qxF "$(
@@ -150,12 +151,12 @@ check_blocks() { # document
     if diff -u -L "$1:$line shows" -L found "$blocks/$line.shown" "$blocks/$line.found" >&2; then
       passed=$((passed + 1))
     else
-      fail "$1:$line: the commands of this block print something else than the document shows"
+      fail "$1:$line: the commands of this block print something other than the document shows"
     fi
   done <"$blocks/lines"
 }
 
-# What the text and the headings call `sluice …` is part of a command line of a block, up to its first placeholder.
+# Checks that each `sluice …` in the text and the headings occurs in a block, up to its first placeholder.
 check_text() { # document
   awk '/^```/ { inside = !inside } { print inside ? "" : $0 }' "$1" |
     grep -noE '`sluice [^`]*`|^#+ sluice .*' | sed -E 's/`//g; s/:#+ /:/; s/ *(\[|…|[A-Z]{2}).*//' >"$work/names"

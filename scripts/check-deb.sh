@@ -66,8 +66,9 @@ stop_echo() {
   wait $server 2>/dev/null || true
 }
 
-# Sends through a pipeline, as a user without rights: plugins in C and in Swift by their names, libraries of those names in the
-# working folder and in LD_LIBRARY_PATH, an echo server.
+# Sends requests through a pipeline to an echo server, as a user without rights. The configuration names the plugins in
+# C and Swift without a path. Files with these names are in the working folder and in LD_LIBRARY_PATH, and must not be
+# loaded.
 main_job() { # command
   cd /home/user
   rm -rf work && mkdir work && cd work
@@ -95,7 +96,7 @@ JSON
   seq 2000 | sed 's|.*|{"id": &, "url": "/items/&"}|' | $as_user "$1" run -c pipeline.json >results.jsonl 2>summary || { cat summary >&2; fail "sluice run failed"; }
   head -n 1 summary
   [ "$(wc -l <results.jsonl)" -eq 2000 ] && [ "$(grep -c '"status":200' results.jsonl)" -eq 2000 ] || fail "not every request has a response"
-  [ "$(wc -l <access.log)" -eq 2001 ] || fail "the log of access-log has not a line for each request"
+  [ "$(wc -l <access.log)" -eq 2001 ] || fail "the log of access-log does not have one line for each request"
   if grep -q not-a-real-secret access.log; then fail "the log shows the token"; fi
   stop_echo
   for name in bearer-auth json-edit static-headers traffic-metrics access-log error-enrichment oauth-refresh cache otlp; do
@@ -103,12 +104,12 @@ JSON
   done
 }
 
-# Whether every library is found, those of Swift in the one folder, and no path of the machine that built it is left.
+# Checks that every needed library is found, and that the libraries of Swift's runtime are those below the prefix.
 linkage() { # prefix
   for file in "$1"/bin/sluice "$1"/lib/sluice/*.so "$1"/lib/sluice/plugins/*.so; do
     needed=$(ldd "$file")
-    if echo "$needed" | grep 'not found' >&2; then fail "$file needs the libraries above"; fi
-    if echo "$needed" | grep -E 'libswift|libdispatch' | grep -vF " => $1/" >&2; then fail "$file has Swift's runtime from elsewhere"; fi
+    if echo "$needed" | grep 'not found' >&2; then fail "$file needs the libraries above, which this system lacks"; fi
+    if echo "$needed" | grep -E 'libswift|libdispatch' | grep -vF " => $1/" >&2; then fail "$file loads Swift's runtime from outside of $1"; fi
   done
 }
 
@@ -159,7 +160,7 @@ $as_user sh -c 'cmake -S cmake -B cmake/out && cmake --build cmake/out' >log 2>&
 grep 'Sluice .* with plugins' log
 # Another version is refused, before anything is built.
 sed -i 's/Sluice 0.1/Sluice 99/' cmake/CMakeLists.txt
-if $as_user cmake -S cmake -B cmake/refused >log 2>&1; then fail "CMake takes version $version for 99"; fi
+if $as_user cmake -S cmake -B cmake/refused >log 2>&1; then fail "CMake accepts version $version where 99 is required"; fi
 
 $as_user sluice plugin new mine --lang c >/dev/null
 $as_user sluice plugin build mine >log 2>&1 || { cat log >&2; fail "the new plugin does not build"; }

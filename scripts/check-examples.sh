@@ -37,7 +37,6 @@ done
 
 # F1, F2: external plugins, loaded by path, change request and response through functions and in the JSON document. The
 # Swift plugin waits in both calls, and makes its changes after it has waited.
-# Swift waits both times, and changes both on its way back.
 make -s -C Examples/c-plugin OUTPUT="$work"
 chmod go-w "$work/libstamp.so" "$work" .build/outside-package/debug/*.so .build/outside-package/debug/
 validate() { # library, configuration

@@ -96,7 +96,7 @@ while read -r kind module allowed; do
   check_module "$kind" "$folder" $allowed
 done <"$list.table"
 
-# Every folder with Swift files has a row.
+# Every folder with Swift files must have a row.
 for folder in Sources/*/; do
   module=$(basename "$folder")
   [ -n "$(find "$folder" -name '*.swift' -print -quit)" ] || continue
@@ -162,9 +162,9 @@ trap 'rm -rf "$list" "$list.table" "$list.module"' EXIT
 mkdir -p "$list.module/Lower" "$list.module/Upper"
 printf '/// Not a use of Upper.\npackage struct Lower {\n  let text = "Upper"\n}\n' >"$list.module/Lower/Lower.swift"
 printf 'struct Upper { var lower: Lower }\n' >"$list.module/Upper/Upper.swift"
-[ -z "$(folder_circles "$list.module")" ] || complain "the check of folders sees a circle where there is none"
+[ -z "$(folder_circles "$list.module")" ] || complain "the check of folders reports a circle where there is none"
 printf 'extension Lower { var upper: Upper? { nil } }\n' >"$list.module/Lower/Lower+Upper.swift"
-[ "$(folder_circles "$list.module" | wc -l)" -eq 2 ] || complain "the check of folders does not see a circle"
+[ "$(folder_circles "$list.module" | wc -l)" -eq 2 ] || complain "the check of folders does not report a circle"
 
 # C plugins may include only the ABI, jansson, the system, and their own files.
 includes=$(grep -nE '^[ \t]*#[ \t]*include[ \t]*"[^"]*(\.\./|Sources/)|#[ \t]*include[ \t]*<(curl|microhttpd|CLinux)' \
@@ -174,15 +174,15 @@ includes=$(grep -nE '^[ \t]*#[ \t]*include[ \t]*"[^"]*(\.\./|Sources/)|#[ \t]*in
 # Only one file loads libraries, apart from the library that is loaded into other programs. It releases only references
 # to libraries that stay mapped, because the Swift runtime never forgets an image.
 loaders=$(grep -rlE '\bdlopen *\(' Sources plugins --include='*.swift' --include='*.[ch]' --include='*.cpp' --exclude-dir=CAttach)
-[ "$(printf '%s\n' "$loaders" | grep -c .)" -le 1 ] || complain "dlopen is spelled in more than one file:
+[ "$(printf '%s\n' "$loaders" | grep -c .)" -le 1 ] || complain "dlopen is called in more than one file:
 $loaders"
 unloaders=$(grep -rnE '\bdlclose *\(' Sources plugins --include='*.swift' --include='*.[ch]' --include='*.cpp' |
   grep -vF "${loaders:-no loader}:")
-[ -z "$unloaders" ] || complain "a library is never unloaded: $unloaders"
+[ -z "$unloaders" ] || complain "a library must not be unloaded: $unloaders"
 
 # Only the bridge to Foundation may import Foundation or a part of it, whatever its name is.
 foundation=$(grep -rnE '^[^/]*\bimport +Foundation' Sources plugins --include='*.swift' --exclude-dir=SluiceFoundation)
-[ -z "$foundation" ] || complain "Foundation is not to be had here: $foundation"
+[ -z "$foundation" ] || complain "Foundation must not be imported here: $foundation"
 
 [ "$failed" -eq 0 ] || { echo "check-imports: $failed failed" >&2; exit 1; }
 echo "check-imports: passed"

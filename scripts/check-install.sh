@@ -30,7 +30,8 @@ echo '{"plugins": {"h": {"library": "static-headers", "config": {"request": {"X-
   -o "$work/libstatic-headers.so" plugins/static-headers/*.c $(pkg-config --libs jansson)
 scripts/check-exports.sh "$work/libstatic-headers.so"
 
-# A new plugin in each language builds, and keeps every rule. The Swift plugin has the name of a type of its SDK.
+# A new plugin in each language builds, and keeps every rule. The Swift plugin has the same name as a type of its SDK,
+# to show that this causes no conflict.
 for plugin in c:outside-c cpp:outside-cpp swift:request; do
   language=${plugin%%:*} name=${plugin#*:}
   "$prefix/bin/sluice" plugin new "$name" --lang "$language" --path "$work" >/dev/null

@@ -20,7 +20,7 @@ check() { # library, what its note has to say
   readelf --hex-dump=.note.sluice "$1" | grep -q "$2" || fail "the note of $1 does not say $2"
   needed=$(readelf --wide --dynamic "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
   case $needed in
-    *libstdc++* | *Foundation*) fail "$1 needs more than it should: $needed" ;;
+    *libstdc++* | *Foundation*) fail "$1 needs libraries that it must not need: $needed" ;;
   esac
   if [ -x .build/debug/sluice ] && .build/debug/sluice help 2>/dev/null | grep -q plugin; then
     chmod go-w "$1"

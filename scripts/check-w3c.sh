@@ -62,7 +62,7 @@ JSON
   echo "check-w3c: trace-context: 41 cases passed with curl under sluice attach"
 fi
 if [ -n "$baggage" ]; then
-  # Our classes are found before those of the suite, which are in a folder beside it.
+  # Python finds the classes of our baggage.py before those of the suite, because the working folder comes first.
   (cd scripts/w3c && PYTHONPATH=$baggage "$PYTHON" -B -m unittest test_baggage) >"$work/out" 2>&1 ||
     { cat "$work/out" >&2; exit 1; }
   count=$(sed -n 's/^Ran \([0-9]*\) tests.*/\1/p' "$work/out")

@@ -32,11 +32,11 @@ show() {
 }
 
 for plugin in bearer-auth json-edit access-log; do
-  # Sluice refuses a library that others can change, as files under a generous umask are.
+  # Sluice refuses a library that other users can change. With some umasks, a copy would be such a file.
   install -m 755 "$built/lib$plugin.so" "$work"
 done
 cd "$work"
-# From here on, messages of the command keep their place in the output.
+# From here on, messages go to the standard output too, so that they appear between the results in the right order.
 exec 2>&1
 
 heading "An echo server: it answers with the request that it got"
@@ -74,13 +74,13 @@ export TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
 echo
 show "sluice check -c sluice.json"
 
-heading "One request. What came to the server has the token, the caller's trace, and one more member in its body"
+heading "One request. At the server it has the token, the caller's trace, and one more member in its body"
 show "sluice send -c sluice.json -H 'content-type: application/json' -d '{\"item\": 1}' /items"
 
 heading "Where its time goes"
 show "sluice send -c sluice.json --trace -o answer.json -H 'content-type: application/json' -d '{\"item\": 2}' /items"
 
-heading "$requests requests, one a line"
+heading "$requests requests, one per line"
 awk -v n="$requests" 'BEGIN {
   for (i = 1; i <= n; i++)
     printf "{\"id\": %d, \"method\": \"POST\", \"url\": \"/items\", \"headers\": {\"content-type\": \"application/json\"}, \"body\": {\"json\": {\"item\": %d}}}\n", i, i

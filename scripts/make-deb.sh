@@ -46,7 +46,7 @@ log=$work/shlibdeps/log
   { cat "$log" >&2; fail "dpkg-shlibdeps does not know what the package depends on"; }
 depends=$(sed -n 's/^shlibs:Depends=//p' "$work/shlibdeps/substvars")
 [ -n "$depends" ] || fail "dpkg-shlibdeps names no package that sluice depends on"
-# Only libraries in the package itself may belong to no other package.
+# Every needed library must belong to a package of Debian, except the libraries in this package.
 if grep 'no dependency information' "$log" | grep -v "$command/usr/lib/sluice/swift/" >&2; then
   fail "the libraries above belong to no package of Debian"
 fi

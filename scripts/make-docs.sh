@@ -22,7 +22,7 @@ article() { # page, folder
     -e 's/\[([^]]*)\]\((#|\.\.\/|[^):]*\.md)[^)]*\)/\1/g' "$1" >"$2/$(basename "$1")"
 }
 
-# Prints the modules whose types a module shows.
+# Prints the modules whose types a module re-exports.
 exported() {
   find "Sources/$1" -name '*.swift' -exec sed -nE 's/^@_exported public import ([a-z]+ )?([A-Za-z0-9]+)(\.[A-Za-z0-9]+)?$/\2/p' {} + |
     LC_ALL=C sort -u | grep -v '^Sluice$' || true
@@ -33,8 +33,8 @@ build() { # module, articles
   shift
   mkdir "$docs/parts/$module.docc" "$docs/parts/$module"
   for page in "Sources/$module/$module.docc"/*.md "$@"; do article "$page" "$docs/parts/$module.docc"; done
-  # A module documents the types that it shows from other modules, except that "Sluice", which SluiceClient shows, has
-  # its own pages.
+  # A module documents the types that it re-exports from other modules, except those of "Sluice", which SluiceClient
+  # re-exports and which has its own pages.
   for part in "$module" $(exported "$module"); do
     scripts/symbol-graph.sh "$part" "$docs/parts/$module.graphs" || fail "the symbols of $part cannot be read; run: swift build"
   done

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Measures what "sluice attach" adds to one transfer, to one run of curl, and to a program without a transfer, in
 # alternating rounds with and without attach. Prints microseconds: for each the median of the rounds, and the
-# difference. The transfers and their server share one processor, which does not sleep meanwhile; otherwise the figures
-# would include the time to wake it, which varies by more than the cost of a stage. With --instructions, prints the
-# user-space instructions of one transfer instead, which other work on the machine does not affect; needs valgrind.
+# difference. The transfers and their server share one processor, so that it does not sleep while a transfer waits.
+# Otherwise the figures would include the time to wake the processor, which varies by more than the cost of a stage.
+# With --instructions, prints the user-space instructions of one transfer instead, which other work on the machine does
+# not affect; needs valgrind.
 # usage: scripts/measure-attach.sh [ROUNDS | --instructions]
 # Needs "make build" and nginx. SWIFT_PLUGIN=FILE measures a plugin in Swift too; CONFIG='{…}' is its configuration.
 set -eu

@@ -7,7 +7,7 @@ mkdir -p .build
 # Parallel tests need more descriptors than this; the test process raises its limit as far as it is allowed.
 limit=$(ulimit -Hn)
 if [ "$limit" != unlimited ] && [ "$limit" -lt 4096 ]; then
-  echo "run-tests: at most $limit descriptors (ulimit -Hn): one test at a time" >&2
+  echo "run-tests: the limit of descriptors is $limit (ulimit -Hn), so the tests run one at a time" >&2
   set -- "$@" --no-parallel
 fi
 # If all tests ran at once, they would wait for one another longer than the time limits of their requests.
@@ -24,8 +24,8 @@ status=$(cat "$log.status")
 printf '\nrun-tests: "%s" ended with %s; %s has all of it. What failed:\n' "$*" "$status" "$log" >&2
 # For a crash, shows its message and the frames below; for each issue, what was expected and the lines after it.
 grep -aE -A 4 'recorded an issue|Fatal error|^\*\*\* |crashed:| in .* at /.*\.swift' "$log" | cut -c 1-400 | tail -n 120 >&2 || true
-# Printed last, because the end of a long output is what readers keep: the names of the tests, and how the process
-# ended.
+# The names of the tests, and how the process ended. They are printed last, because some readers of a long output keep
+# only its end.
 echo 'run-tests: the tests with issues, the tests that had not ended, and the last lines:' >&2
 grep -aE '✘ .* (failed after|recorded an issue)|^error: ' "$log" | cut -c 1-200 | tail -n 8 >&2 || true
 awk '

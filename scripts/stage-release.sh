@@ -49,7 +49,7 @@ done
 strip --strip-unneeded "$command" "$attached"/*.so
 # The names of functions are kept, because crash reports show them.
 strip --strip-debug "$plugins"/*.so
-# Only setting a path overwrites the text of the previous path.
+# First sets another path, because removing a path leaves its text in the file.
 remove_rpath() {
   patchelf --set-rpath / "$1"
   patchelf --remove-rpath "$1"

@@ -1,6 +1,6 @@
 /// The version of the ABI, and what every header needs.
 ///
-/// Reading the comments: the comment of each function ends with the thread on which it is called.
+/// How to read the comments: the comment of each function ends with the thread on which the function is called.
 ///   [control]  one call at a time for each instance; may block
 ///   [loop]     an event loop's thread; calls for one instance come from several loops at once unless it is SERIAL;
 ///              must not block
@@ -36,7 +36,7 @@
 /// Tables, and structures that can grow, begin with their size and grow at their end. SLUICE_…_SIZE_1 is the size in
 /// revision 1: the receiver may rely on that size, and refuses a smaller one. SLUICE_HAS checks for members beyond that
 /// size. A structure that the caller provides and the host fills in (`sluice_context`, `sluice_connection_facts`) may
-/// have any size from 4 bytes on.
+/// have any size of at least 4 bytes.
 
 /// Whether a table contains a member: its size includes the member, and the member is not zero.
 #define SLUICE_HAS(table, member)                                                                    \

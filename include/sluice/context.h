@@ -11,9 +11,9 @@
 /// become zero. Texts are borrowed until the call returns.
 typedef struct sluice_context {
   uint32_t size;
-  /// Counted from 0; each retry adds one.
+  /// The number of the attempt, counted from 0; each retry adds one.
   uint32_t attempt;
-  /// The request on the wire within the attempt, counted from 0; a redirect or challenge adds one.
+  /// The number of the hop within the attempt, counted from 0; a redirect or an answered challenge adds one.
   uint32_t hop;
   /// The loop of the transaction.
   sluice_loop loop;

@@ -47,7 +47,7 @@ __attribute__((format(printf, 2, 3))) static inline sluice_status sluice_error_s
   return SLUICE_STATUS_FAILED;
 }
 
-/// The first value of a header of either side; `data` is NULL only without such a header. [loop]
+/// The first value of a header of either side; `data` is NULL only if there is no such header. [loop]
 static inline sluice_text sluice_header(
     const sluice_host *host, sluice_exchange *exchange, sluice_side side, const char *name) {
   sluice_text value = {NULL, 0};
@@ -80,7 +80,7 @@ static inline sluice_status sluice_set_response_header(
   return host->exchange->header_set(exchange, SLUICE_SIDE_RESPONSE, sluice_text_make(name), sluice_text_make(value));
 }
 
-/// Ends the transaction with an error; the stage must return the result. [loop]
+/// Ends the transaction with an error; the stage must return the verdict that this function returns. [loop]
 static inline sluice_verdict sluice_fail(
     const sluice_host *host, sluice_exchange *exchange, const char *code, const char *message) {
   return host->exchange->fail(exchange, sluice_text_make(code), sluice_text_make(message));

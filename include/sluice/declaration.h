@@ -23,9 +23,9 @@
 #include <sluice/status.h>
 #include <sluice/table.h>
 
-/// Declares the plugin of this library: once, at file scope. The id and the version are string literals, the version of
-/// at most 31 characters; the other arguments are members of `sluice_plugin`, as in SLUICE_TABLE. `summary`, `create`,
-/// `destroy` and `extension` are required.
+/// Declares the plugin of this library: once, at file scope. The id and the version are string literals; the version
+/// has at most 31 characters. The other arguments are members of `sluice_plugin`, as in SLUICE_TABLE. `summary`,
+/// `create`, `destroy` and `extension` are required.
 #define SLUICE_PLUGIN(id_, version_, ...)                                                                             \
   static SLUICE_CONSTANT_ sluice_plugin sluice_plugin_table_ =                                                        \
       SLUICE_TABLE(sluice_plugin, SLUICE_SET(abi, SLUICE_ABI_VERSION), SLUICE_SET(id, "" id_),                        \
@@ -36,7 +36,7 @@
   }                                                                                                                   \
   SLUICE_PLUGIN_NOTE(version_)
 
-/// The table, if the host speaks the revision that it was built for; otherwise NULL and a message. [control]
+/// The table, if the host speaks the revision for which the plugin was built; otherwise NULL and a message. [control]
 static inline const sluice_plugin *sluice_plugin_for_abi(
     const sluice_plugin *plugin, uint32_t abi, sluice_error *error) {
   if (abi >= plugin->abi) return plugin;
@@ -44,13 +44,14 @@ static inline const sluice_plugin *sluice_plugin_for_abi(
   return NULL;
 }
 
-/// A table of a plugin and its id; the element of the list in SLUICE_EXTENSIONS.
+/// One element of the list in SLUICE_EXTENSIONS: a table of a plugin, and the id of the table.
 typedef struct sluice_extension_entry {
   const char *id;
   const void *table;
 } sluice_extension_entry;
 
-/// Defines the function `extension` of a plugin, by a name of your choice, from a list of its tables; at file scope.
+/// Defines the function `extension` of a plugin, under a name of your choice, from a list of the plugin's tables. Use
+/// it at file scope.
 ///
 ///     SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor}, {SLUICE_TRACER_ID, &tracer});
 #define SLUICE_EXTENSIONS(function_, ...)                                                          \
@@ -60,7 +61,7 @@ typedef struct sluice_extension_entry {
   }                                                                                              \
   SLUICE_ASSERT_(sizeof(&function_) > 0, "")
 
-/// The table of an id in a list, NULL if the list does not have it. [control]
+/// The table of an id in a list, or NULL if the list does not have it. [control]
 static inline const void *sluice_find_extension(const sluice_extension_entry *entries, size_t count, const char *id) {
   for (size_t index = 0; index < count; index++) {
     if (strcmp(entries[index].id, id) == 0) return entries[index].table;
@@ -68,8 +69,8 @@ static inline const void *sluice_find_extension(const sluice_extension_entry *en
   return NULL;
 }
 
-/// The members `create`, `destroy` and `config_schema` of a plugin that has no configuration and remembers nothing. The
-/// instance that its functions get is the host: `const sluice_host *host = (const sluice_host *)instance;`.
+/// The members `create`, `destroy` and `config_schema` of a plugin that has no configuration and no state. The instance
+/// that its functions get is the host: `const sluice_host *host = (const sluice_host *)instance;`.
 #define SLUICE_UNCONFIGURED                                                                    \
   SLUICE_SET(create, sluice_create_unconfigured), SLUICE_SET(destroy, sluice_destroy_nothing), \
       SLUICE_SET(config_schema, "{\"type\": \"object\", \"additionalProperties\": false}")

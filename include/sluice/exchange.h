@@ -1,4 +1,4 @@
-/// One attempt as a stage sees it: request, response if there is one, context.
+/// One attempt as a stage sees it: the request, the response if there is one, and the context.
 ///
 /// A `sluice_exchange *` is a name, not an address: it is valid in the call to which it was passed, or until the posted
 /// function that entered it returns, and only on that thread. If it is used later or on another thread, the function
@@ -23,7 +23,7 @@ enum { SLUICE_SIDE_REQUEST = 0, SLUICE_SIDE_RESPONSE = 1 };
 
 /// Flags of `json`.
 enum {
-  /// A view; do not change it: changes are lost, or other stages see them.
+  /// A view of the document. Do not change it: changes are lost, or other stages see them.
   SLUICE_JSON_READ = 1,
   /// The document becomes authoritative: changes in place during this call go to the wire.
   SLUICE_JSON_WRITE = 2,
@@ -32,7 +32,7 @@ enum {
   SLUICE_JSON_BODY = 4
 };
 
-/// Marks of a header.
+/// Marks of a header field.
 enum {
   /// A secret: dropped when a redirect leaves the origin, redacted in logs, events, explanations, status and crash
   /// reports.
@@ -87,7 +87,7 @@ enum {
 };
 
 /// The functions of an exchange. Call them on the thread of the call to which the exchange was passed: a loop, or for a
-/// BLOCKING stage its pool thread. All fail with SLUICE_STATUS_STALE for an exchange that is over.
+/// BLOCKING stage its pool thread. They all fail with SLUICE_STATUS_STALE for an exchange that is over.
 ///
 /// A text that a function of the exchange returns is borrowed until the call of the stage returns. It does not change
 /// until then, even if the header, URL or body is replaced. Only a text inside a live document is released earlier,
@@ -113,65 +113,68 @@ typedef struct sluice_exchange_api {
   /// Fills `context` as far as `context->size` reaches. [loop]
   sluice_status (*context)(sluice_exchange *exchange, sluice_context *context);
 
-  /// The first value of a header; SLUICE_STATUS_ABSENT without such a header. Names are case-insensitive. [loop]
+  /// Gets the first value of a header; returns SLUICE_STATUS_ABSENT without such a header. Names are case-insensitive.
+  /// [loop]
   sluice_status (*header_get)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text *value);
-  /// Replaces all fields of the name by a single field without marks. SLUICE_STATUS_INVALID for a bad name or value,
-  /// and for a request's `Host` whose value is not a host with an optional port; SLUICE_STATUS_REFUSED for hop-by-hop
-  /// fields. [loop]
+  /// Replaces all fields of the name by a single field without marks. Returns SLUICE_STATUS_INVALID for a bad name or
+  /// value, and for a request's `Host` whose value is not a host with an optional port; returns SLUICE_STATUS_REFUSED
+  /// for hop-by-hop fields. [loop]
   sluice_status (*header_set)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
   /// Adds one more field at the end. Fails like `header_set`, and with SLUICE_STATUS_INVALID for a second `Host` of a
   /// request. [loop]
   sluice_status (*header_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
-  /// Removes every field of the name; SLUICE_STATUS_ABSENT without such a field. [loop]
+  /// Removes every field of the name; returns SLUICE_STATUS_ABSENT without such a field. [loop]
   sluice_status (*header_remove)(sluice_exchange *exchange, sluice_side side, sluice_text name);
-  /// The field at a position in wire order, where each line of a repeated name counts; SLUICE_STATUS_ABSENT past the
-  /// end. `name` or `value` may be NULL. [loop]
+  /// Gets the field at a position in wire order, where each line of a repeated name counts; returns
+  /// SLUICE_STATUS_ABSENT past the end. `name` or `value` may be NULL. [loop]
   sluice_status (*header_at)(
       sluice_exchange *exchange, sluice_side side, size_t index, sluice_text *name, sluice_text *value);
-  /// Marks all current fields of the name, so call it after `header_set`; SLUICE_STATUS_ABSENT without such a field.
-  /// [loop]
+  /// Marks all current fields of the name, so call it after `header_set`; returns SLUICE_STATUS_ABSENT without such a
+  /// field. [loop]
   sluice_status (*header_mark)(sluice_exchange *exchange, sluice_side side, sluice_text name, uint32_t marks);
 
   /// The method of the request. [loop]
   sluice_status (*method_get)(sluice_exchange *exchange, sluice_text *method);
-  /// Sets the method; only in on_request. SLUICE_STATUS_INVALID if it is not a token, or is CONNECT. [loop]
+  /// Sets the method; only in on_request. Returns SLUICE_STATUS_INVALID if it is not a token, or is CONNECT. [loop]
   sluice_status (*method_set)(sluice_exchange *exchange, sluice_text method);
   /// The absolute URL; from on_issue on, the URL of the hop. [loop]
   sluice_status (*url_get)(sluice_exchange *exchange, sluice_text *url);
-  /// Sets the URL; only in on_request. SLUICE_STATUS_INVALID unless it is an absolute http or https URL, or an IRI (RFC
-  /// 3987), which is converted. [loop]
+  /// Sets the URL; only in on_request. Returns SLUICE_STATUS_INVALID unless it is an absolute http or https URL, or an
+  /// IRI (RFC 3987), which is converted. [loop]
   sluice_status (*url_set)(sluice_exchange *exchange, sluice_text url);
   /// The status of the response, 0 without a response. [loop]
   uint32_t (*status_get)(sluice_exchange *exchange);
   /// Sets the status, 200–999; only in on_response and after `respond`. [loop]
   sluice_status (*status_set)(sluice_exchange *exchange, uint32_t status);
 
-  /// The body in memory; SLUICE_STATUS_ABSENT without a body, SLUICE_STATUS_UNSUPPORTED if it is in a file or streamed.
-  /// A response body is available only to stages that want it. [loop]
+  /// Gets the body in memory; returns SLUICE_STATUS_ABSENT without a body, SLUICE_STATUS_UNSUPPORTED if it is in a file
+  /// or streamed. A response body is available only to stages that want it. [loop]
   sluice_status (*body_get)(sluice_exchange *exchange, sluice_side side, sluice_bytes *bytes);
   /// Replaces the body by a copy of the bytes; the engine adjusts the content length. [loop]
   sluice_status (*body_set)(sluice_exchange *exchange, sluice_side side, sluice_bytes bytes);
-  /// The file of a large body, only for reading; SLUICE_STATUS_ABSENT if the body is in memory or there is no body.
-  /// [loop]
+  /// Gets the path of the file with a large body. Only read the file. Returns SLUICE_STATUS_ABSENT if the body is in
+  /// memory or there is no body. [loop]
   sluice_status (*body_file)(sluice_exchange *exchange, sluice_side side, sluice_text *path, uint64_t *bytes);
-  /// In on_chunk, on_trailer and on_end, and inside `enter` while on_chunk or on_end is suspended: sends a copy of the
-  /// bytes to the next stage; in on_chunk instead of the received piece. The next piece comes only after these bytes
-  /// were passed on; SLUICE_STATUS_LIMIT if a single call writes more than the host can hold. [loop]
+  /// Sends a copy of the bytes to the next stage; in on_chunk, these bytes take the place of the received piece.
+  /// Allowed in on_chunk, on_trailer and on_end, and inside `enter` while on_chunk or on_end is suspended. The next
+  /// piece comes only after these bytes were passed on. Returns SLUICE_STATUS_LIMIT if a single call writes more than
+  /// the host can hold. [loop]
   sluice_status (*body_write)(sluice_exchange *exchange, sluice_side side, sluice_bytes bytes);
 
-  /// The live document of a message (docs/schema); NULL when there is no such message, in on_issue, for WRITE where
-  /// that side is read only, for flags with neither READ nor WRITE, when an earlier stage left an invalid document, or
-  /// when memory runs out. Borrowed until the call returns; don't free it, and don't keep a reference beyond the call.
-  /// Values inside it follow jansson's rules: changing or removing a member releases it, whether the stage or one of
-  /// the functions above does so. The transaction fails, with an error that names the stage, if the document is not
-  /// valid when the call has returned, nests more than 2048 levels, or holds a number that is not finite. [loop]
+  /// Returns the live document of a message (docs/schema). Returns NULL when there is no such message, in on_issue, for
+  /// WRITE where this call may only read that message, for flags with neither READ nor WRITE, when an earlier stage
+  /// left an invalid document, or when memory runs out. The document is borrowed until the call returns: don't free it,
+  /// and don't keep a reference beyond the call. Values inside it follow jansson's rules: changing or removing a member
+  /// releases it, whether the stage or one of the functions above does so. The transaction fails, with an error that
+  /// names the stage, if the document is not valid when the call has returned, nests more than 2048 levels, or holds a
+  /// number that is not finite. [loop]
   json_t *(*json)(sluice_exchange *exchange, sluice_side side, uint32_t flags);
 
   /// Keeps a pointer for this instance and transaction, in all attempts. `release` is called once, on the transaction's
-  /// loop: at the end of the transaction or when another pointer is set, and always before the instance's `destroy`. It
-  /// may be NULL. [loop]
+  /// loop: at the end of the transaction or when another pointer is set, and always before the instance's `destroy`.
+  /// `release` may be NULL. [loop]
   sluice_status (*data_set)(sluice_exchange *exchange, void *data, void (*release)(void *data));
-  /// The pointer that `data_set` keeps; NULL without one. [loop]
+  /// Returns the pointer that `data_set` has set, or NULL if none is set. [loop]
   void *(*data_get)(sluice_exchange *exchange);
 
   /// Sets an empty response with that status, which replaces any other response; fill it with the functions above.
@@ -184,39 +187,42 @@ typedef struct sluice_exchange_api {
   /// Asks for another attempt after a delay. Returns SLUICE_VERDICT_RETRY. [loop]
   sluice_verdict (*retry)(sluice_exchange *exchange, uint64_t delay_ns);
   /// Takes the token with which this call will be resumed, once; the stage must then return SLUICE_VERDICT_SUSPENDED.
-  /// SLUICE_STATUS_ALREADY if the call already has a token, SLUICE_STATUS_REFUSED where a call cannot be suspended: in
-  /// on_issue, in a BLOCKING call, for a tracer. SLUICE_STATUS_LIMIT if too many calls are suspended. [loop]
+  /// Returns SLUICE_STATUS_ALREADY if the call already has a token, and SLUICE_STATUS_LIMIT if too many calls are
+  /// suspended. Returns SLUICE_STATUS_REFUSED where a call cannot be suspended: in on_issue, in a BLOCKING call, and
+  /// for a tracer. [loop]
   sluice_status (*suspend)(sluice_exchange *exchange, sluice_token *token);
 
-  /// In on_chunk, on_trailer and on_end, and inside `enter` while on_chunk or on_end is suspended: adds a field after
-  /// the body of the side that passes. Fails like `header_set`, and with SLUICE_STATUS_INVALID for a field that frames,
-  /// routes or describes the message (RFC 9110 §6.5.1). If that side cannot have trailers, such as a request that
-  /// libcurl sends, returns SLUICE_STATUS_UNSUPPORTED, which is no violation, and the field is not sent. [loop]
+  /// Adds a field after the body of the side that passes. Allowed in on_chunk, on_trailer and on_end, and inside
+  /// `enter` while on_chunk or on_end is suspended. Fails like `header_set`, and with SLUICE_STATUS_INVALID for a field
+  /// that frames, routes or describes the message (RFC 9110 §6.5.1). If that side cannot have trailers, such as a
+  /// request that libcurl sends, the field is not sent, and the result is SLUICE_STATUS_UNSUPPORTED, which is no
+  /// violation. [loop]
   sluice_status (*trailer_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
 
-  /// The first value of a request header as the current hop has sent it, including what issue stages have set;
-  /// SLUICE_STATUS_ABSENT without such a header, for what the transport adds itself (`Host`, `Content-Length`, …), and
-  /// before the hop was issued. [loop]
+  /// Gets the first value of a request header as the current hop has sent it, including the changes of issue stages.
+  /// Returns SLUICE_STATUS_ABSENT without such a header, for a header that the transport adds itself (`Host`,
+  /// `Content-Length`, …), and before the hop was issued. [loop]
   sluice_status (*issued_header_get)(sluice_exchange *exchange, sluice_text name, sluice_text *value);
 
   /// Makes a file the body, wherever `body_set` is allowed. The file is read when the body is sent or taken: do not
-  /// change it until the transaction has ended. `path` is absolute. SLUICE_STATUS_FAILED unless it is a regular file
-  /// that can be read. [loop]
+  /// change it until the transaction has ended. `path` is absolute. Returns SLUICE_STATUS_FAILED unless it names a
+  /// regular file that can be read. [loop]
   sluice_status (*body_set_file)(sluice_exchange *exchange, sluice_side side, sluice_text path, uint32_t flags);
-  /// Lowers a limit for this transaction, in on_request; a value above the current limit has no effect.
+  /// Lowers a limit for this transaction, in on_request; a value above the current limit has no effect. Returns
   /// SLUICE_STATUS_INVALID for 0, and for an unknown limit. [loop]
   sluice_status (*limit_set)(sluice_exchange *exchange, sluice_limit limit, uint64_t value);
 
-  /// SLUICE_STATUS_OK if the functions of the group may be called now. Otherwise the status that they would return with
-  /// any arguments: SLUICE_STATUS_REFUSED if this call does not allow them, SLUICE_STATUS_UNSUPPORTED if this host does
-  /// not offer them; for SLUICE_CALL_SUSPEND also SLUICE_STATUS_ALREADY and SLUICE_STATUS_LIMIT. An unknown number is
-  /// SLUICE_STATUS_UNSUPPORTED. Asking is not a violation, except for an exchange that is over. [loop]
+  /// Returns SLUICE_STATUS_OK if the functions of the group may be called now. Otherwise returns the status that they
+  /// would return with any arguments: SLUICE_STATUS_REFUSED if this call does not allow them, SLUICE_STATUS_UNSUPPORTED
+  /// if this host does not offer them; for SLUICE_CALL_SUSPEND also SLUICE_STATUS_ALREADY and SLUICE_STATUS_LIMIT. For
+  /// an unknown group the result is SLUICE_STATUS_UNSUPPORTED. Asking is not a violation, except for an exchange that
+  /// is over. [loop]
   sluice_status (*may_call)(sluice_exchange *exchange, sluice_call_kind call);
 
   /// In on_challenge: answers the challenge with a user and a password, by Digest (RFC 7616) or Basic (RFC 7617),
   /// whichever the challenge asks for. Returns the verdict that the stage should return: SLUICE_VERDICT_RESPOND with
   /// the credentials header set, or SLUICE_VERDICT_CONTINUE for a challenge of another scheme, for credentials that the
-  /// server has refused in this attempt, and in a host that has no such answers. [loop]
+  /// server has refused in this attempt, and in a host that cannot answer challenges. [loop]
   sluice_verdict (*challenge_answer)(sluice_exchange *exchange, sluice_text user, sluice_text password);
 } sluice_exchange_api;
 #define SLUICE_EXCHANGE_API_SIZE_1 248u

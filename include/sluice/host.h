@@ -22,11 +22,12 @@ enum {
   SLUICE_HOST_TRIAL = 1
 };
 
-/// Features of a host beyond the tables in `sluice_host`; SLUICE_REQUIRES (note.h) names those that a plugin requires.
+/// Features of a host beyond the tables in `sluice_host`; SLUICE_REQUIRES (note.h) names the features that a plugin
+/// requires.
 enum {
-  /// `suspend`, `resume`, `enter` and `post`.
+  /// The functions `suspend`, `resume`, `enter` and `post`.
   SLUICE_FEATURE_SUSPEND = 1,
-  /// `respond` in on_request and on_failure.
+  /// The function `respond`, in on_request and on_failure.
   SLUICE_FEATURE_RESPOND = 2,
   SLUICE_FEATURE_RETRY = 4,
   /// The bodies that SLUICE_WANTS_REQUEST_BODY and SLUICE_WANTS_RESPONSE_BODY ask for, and the functions and documents
@@ -35,33 +36,33 @@ enum {
   SLUICE_FEATURE_RESPONSE_BODY = 16,
   /// `sluice.body/1`.
   SLUICE_FEATURE_STREAMED_BODY = 32,
-  /// The host's table of that name; likewise for the next three.
+  /// The host has the table `sluice.timers/1`. The next three features are tables of the host, too.
   SLUICE_FEATURE_TIMERS = 64,
   SLUICE_FEATURE_CALLOUT = 128,
   SLUICE_FEATURE_METRICS = 256,
   SLUICE_FEATURE_VALUES = 512,
-  /// on_issue, on_redirect and on_challenge for every hop.
+  /// on_issue, on_redirect and on_challenge are called for every hop.
   SLUICE_FEATURE_HOPS = 1024,
   /// Method and URL can be changed in on_request.
   SLUICE_FEATURE_REWRITE = 2048,
   /// on_response and on_failure are called, and the caller gets the changed response.
   SLUICE_FEATURE_RESPONSE = 4096,
-  /// `json` with all its flags.
+  /// The function `json`, with all its flags.
   SLUICE_FEATURE_DOCUMENT = 8192,
   /// Notifications and schedules are delivered: `sluice.completions/1`, and `schedule` of `sluice.timers/1`.
   SLUICE_FEATURE_NOTIFICATIONS = 16384
 };
 
-/// Each instance has its own host. The host that `create` gets is valid until `destroy` returns; the host that the
-/// entry point gets, only during that call.
+/// Each instance has its own host. The host that `create` gets is valid until `destroy` returns. The host that the
+/// entry point gets is valid only during that call.
 struct sluice_host {
   uint32_t size;
   /// The ABI revision that the host speaks with this plugin.
   uint32_t abi;
   uint32_t flags;
-  /// The SLUICE_FEATURE_… bits that this host offers. The functions of a feature that the host does not offer return
-  /// SLUICE_STATUS_UNSUPPORTED, which is no violation, and have no effect; `extension` returns NULL for its table, and
-  /// the plugin's functions for that feature are never called.
+  /// The SLUICE_FEATURE_… bits that this host offers. The functions of a feature that the host does not offer have no
+  /// effect and return SLUICE_STATUS_UNSUPPORTED, which is no violation. `extension` returns NULL for the table of such
+  /// a feature, and the plugin's functions for it are never called.
   uint32_t features;
   /// Name and version of the program, for logs.
   sluice_text name;
@@ -74,23 +75,24 @@ struct sluice_host {
   /// The functions of an exchange; the same table for every instance.
   const sluice_exchange_api *exchange;
 
-  /// Ends a suspension. Exactly one call gets SLUICE_STATUS_OK; another gets SLUICE_STATUS_ALREADY, and a call after
-  /// the deadline, the cancellation or the end of the transaction gets SLUICE_STATUS_STALE. May be called before the
-  /// suspending call has returned. If the verdict needs it, call `respond`, `fail` or `retry` first, inside `enter`.
-  /// SLUICE_STATUS_INVALID for an unknown verdict and for SLUICE_VERDICT_SUSPENDED; the token stays valid then. [any]
+  /// Ends a suspension. Exactly one call gets SLUICE_STATUS_OK; another call gets SLUICE_STATUS_ALREADY, and a call
+  /// after the deadline, the cancellation or the end of the transaction gets SLUICE_STATUS_STALE. May be called before
+  /// the suspending call has returned. If the verdict needs it, call `respond`, `fail` or `retry` first, inside
+  /// `enter`. Returns SLUICE_STATUS_INVALID for an unknown verdict and for SLUICE_VERDICT_SUSPENDED; the token stays
+  /// valid then. [any]
   sluice_status (*resume)(const sluice_host *host, sluice_token token, sluice_verdict verdict);
-  /// Runs `function` once on a loop, after earlier posts to that loop, and never before `post` returns to a caller on
-  /// that loop. All functions that an instance has posted have run before its `destroy`. Returns SLUICE_STATUS_CLOSING
-  /// in `create` and when the host accepts nothing new, SLUICE_STATUS_INVALID for a loop that does not exist; the
-  /// function then does not run. [any]
+  /// Runs `function` once on a loop, after the functions that were posted to that loop before. If the caller is on that
+  /// loop, the function runs after `post` has returned. All functions that an instance has posted have run before its
+  /// `destroy`. Returns SLUICE_STATUS_CLOSING in `create` and when the host accepts nothing new, and
+  /// SLUICE_STATUS_INVALID for a loop that does not exist; in both cases the function does not run. [any]
   sluice_status (*post)(const sluice_host *host, sluice_loop loop, void (*function)(void *context), void *context);
   /// Returns the exchange that the token suspends; NULL if the exchange is gone or belongs to another loop. Call it on
   /// the transaction's loop, in a posted function, a timer or a completion. The exchange is valid until that function
   /// returns, or until `resume`. [loop]
   sluice_exchange *(*enter)(const sluice_host *host, sluice_token token);
 
-  /// Writes a structured log line with plugin, generation and stage. Text beyond 8 KiB is cut off; control characters,
-  /// including line breaks, are escaped. [any]
+  /// Writes a structured log line with plugin, generation and stage. The text is cut off after 8 KiB; control
+  /// characters, including line breaks, are escaped. [any]
   void (*log)(const sluice_host *host, sluice_log_level level, sluice_text message);
   /// The time on the monotonic clock. [any]
   uint64_t (*clock_ns)(const sluice_host *host);

@@ -28,17 +28,17 @@ enum {
 /// The bodies that an interceptor wants when it is called.
 enum {
   /// The whole request body in memory or a file, even if the caller streams it: a stream is read to its end before this
-  /// stage is called, and the body can be sent more than once from then on.
+  /// stage is called, and from then on the body can be sent more than once.
   SLUICE_WANTS_REQUEST_BODY = 1,
-  /// The whole response body. If no stage that is called for a transaction wants it, on_response runs when the head has
-  /// arrived. `draft/want_body.h` asks for the body of one transaction.
+  /// The whole response body. If no stage that is called for a transaction wants the whole body, on_response runs when
+  /// the head has arrived. `draft/want_body.h` asks for the body of one transaction.
   SLUICE_WANTS_RESPONSE_BODY = 2
 };
 
 /// Why there is no response.
 typedef struct sluice_failure {
   uint32_t size;
-  /// Non-zero if no byte of the request can have reached the server.
+  /// Non-zero if the server cannot have received any byte of the request.
   uint32_t is_before_sending;
   /// A code for programs: `dns`, `connect`, `tls`, `timeout`, `connection_lost` …
   sluice_text code;
@@ -57,12 +57,12 @@ typedef struct sluice_redirect {
   sluice_text method;
   /// Non-zero if scheme, host or port change.
   uint32_t is_cross_origin;
-  /// Non-zero if the body of this request, if it has one, is sent with the next request too.
+  /// Non-zero if the redirect keeps the body: if this request has a body, the next request sends it again.
   uint32_t keeps_body;
 } sluice_redirect;
 #define SLUICE_REDIRECT_SIZE_1 48u
 
-/// A demand for credentials (RFC 9110 §11).
+/// A demand of a server or proxy for credentials (RFC 9110 §11).
 typedef struct sluice_challenge {
   uint32_t size;
   /// 401 or 407.
@@ -70,7 +70,7 @@ typedef struct sluice_challenge {
   /// `Basic`, `Digest`, `Bearer` …, and the parameters as sent.
   sluice_text scheme;
   sluice_text parameters;
-  /// How many challenges this attempt has answered already.
+  /// The number of challenges that this attempt has already answered.
   uint32_t answered;
   uint32_t reserved;
 } sluice_challenge;
@@ -94,28 +94,28 @@ typedef struct sluice_interceptor {
   uint32_t wants;
   uint32_t reserved;
 
-  /// Before the request is sent; all of it may be changed. [loop]
+  /// Called before the request is sent; every part of the request may be changed. [loop]
   sluice_verdict (*on_request)(void *instance, sluice_exchange *exchange);
-  /// The last moment before a hop is sent: only request headers may be changed, and only for this hop. Answers
-  /// SLUICE_VERDICT_CONTINUE or SLUICE_VERDICT_FAIL. [loop]
+  /// Called at the last moment before a hop is sent: only request headers may be changed, and only for this hop. The
+  /// answer is SLUICE_VERDICT_CONTINUE or SLUICE_VERDICT_FAIL. [loop]
   sluice_verdict (*on_issue)(void *instance, sluice_exchange *exchange);
-  /// SLUICE_VERDICT_CONTINUE follows the redirect, SLUICE_VERDICT_RESPOND makes the redirect itself the response,
-  /// SLUICE_VERDICT_FAIL ends the transaction. May suspend. [loop]
+  /// Called before a redirect is followed. SLUICE_VERDICT_CONTINUE follows the redirect, SLUICE_VERDICT_RESPOND makes
+  /// the redirect itself the response, SLUICE_VERDICT_FAIL ends the transaction. May suspend. [loop]
   sluice_verdict (*on_redirect)(void *instance, sluice_exchange *exchange, const sluice_redirect *redirect);
   /// Called for each challenge that the response lists, in order. SLUICE_VERDICT_RESPOND sends again with the
   /// credentials header that the stage has set; SLUICE_VERDICT_CONTINUE leaves the challenge to the next stage, and
   /// after the last stage to the default handling. May suspend. [loop]
   sluice_verdict (*on_challenge)(void *instance, sluice_exchange *exchange, const sluice_challenge *challenge);
-  /// A response has arrived; its body is available only to stages that want it. [loop]
+  /// Called when a response has arrived; its body is available only to stages that want it. [loop]
   sluice_verdict (*on_response)(void *instance, sluice_exchange *exchange);
-  /// The attempt has failed without a response. SLUICE_VERDICT_CONTINUE keeps the failure; SLUICE_VERDICT_RESPOND,
-  /// SLUICE_VERDICT_RETRY and SLUICE_VERDICT_FAIL replace it. [loop]
+  /// Called when the attempt has failed without a response. SLUICE_VERDICT_CONTINUE keeps the failure;
+  /// SLUICE_VERDICT_RESPOND, SLUICE_VERDICT_RETRY and SLUICE_VERDICT_FAIL replace it. [loop]
   sluice_verdict (*on_failure)(void *instance, sluice_exchange *exchange, const sluice_failure *failure);
-  /// A suspended call can no longer be resumed: its deadline has passed, or the transaction has ended. Called at most
-  /// once for a token; resuming the token returns SLUICE_STATUS_STALE. [loop]
+  /// Called when a suspended call can no longer be resumed, because its deadline has passed or the transaction has
+  /// ended. Called at most once for a token; resuming the token returns SLUICE_STATUS_STALE. [loop]
   void (*on_cancel)(void *instance, sluice_token token);
-  /// An informational (1xx) response to the current hop: called for each stage of the response list, BLOCKING stages
-  /// included, before the final response. The fields are not part of the exchange. [loop]
+  /// Called for each informational (1xx) response to the current hop, before the final response: once for each stage of
+  /// the response list, BLOCKING stages included. The fields are not part of the exchange. [loop]
   void (*on_informational)(void *instance, sluice_exchange *exchange, const sluice_informational *response);
 } sluice_interceptor;
 #define SLUICE_INTERCEPTOR_SIZE_1 80u

@@ -1,6 +1,6 @@
 /// Metrics of an instance: the host's table `sluice.metrics/1`.
 ///
-/// They are defined in `create` and cannot change after it; recording takes no lock.
+/// A plugin defines its metrics in `create` and cannot change them later; recording takes no lock.
 #ifndef SLUICE_METRICS_H
 #define SLUICE_METRICS_H
 
@@ -19,7 +19,7 @@ enum { SLUICE_METRIC_COUNTER = 1, SLUICE_METRIC_GAUGE = 2, SLUICE_METRIC_HISTOGR
 typedef struct sluice_metric_definition {
   uint32_t size;
   sluice_metric_kind kind;
-  /// Letters, digits, `_` and `.`; the instance's name is put before it.
+  /// Letters, digits, `_` and `.`; the host puts the instance's name before it.
   const char *name;
   const char *description;
   /// UCUM, for instance `s`, `By`, `{request}`.
@@ -39,7 +39,7 @@ typedef struct sluice_metric_definition {
 typedef struct sluice_metrics {
   uint32_t size;
   uint32_t reserved;
-  /// Only inside `create`; SLUICE_STATUS_REFUSED later. [control]
+  /// Defines a metric, only inside `create`; returns SLUICE_STATUS_REFUSED later. [control]
   sluice_status (*define)(const sluice_host *host, const sluice_metric_definition *definition, sluice_metric *metric);
   /// Adds to a counter, sets a gauge, records into a histogram. `labels` has as many values as the definition has
   /// names. [any]

@@ -26,7 +26,7 @@ typedef struct sluice_note {
 } sluice_note;
 
 /// Emits the note; once per library, at file scope. SLUICE_PLUGIN contains it: only a plugin that defines its entry
-/// point itself needs this macro. The version is a string literal of at most 31 characters.
+/// point itself needs this macro. The version is a string literal with at most 31 characters.
 ///
 ///     SLUICE_PLUGIN_NOTE("1.4.0");
 #define SLUICE_PLUGIN_NOTE(version_)                                                                     \
@@ -41,16 +41,17 @@ typedef struct sluice_note {
                            {SLUICE_ABI_VERSION, SLUICE_ABI_VERSION, 0, "" version_}};                   \
   SLUICE_ASSERT_(sizeof("" version_) <= SLUICE_NOTE_VERSION_BYTES, "the version has more than 31 characters")
 
-/// Names a feature of the host without which the plugin is useless; at file scope, once for each. A host without that
-/// feature refuses the library before any of its code runs. The names are those of the SLUICE_FEATURE_… constants of
-/// host.h, in lower case. Check at run time for a feature that the plugin can do without.
+/// Names a feature of the host without which the plugin is useless; at file scope, one line for each feature. A host
+/// without that feature refuses the library before any of its code runs. The names are those of the SLUICE_FEATURE_…
+/// constants of host.h, in lower case. If the plugin can work without a feature, check for that feature at run time
+/// instead.
 ///
 ///     SLUICE_REQUIRES(request_body);
 #define SLUICE_REQUIRES(feature_)                                                                         \
   __attribute__((section(".sluice.requires." #feature_), used SLUICE_RETAIN_)) static const uint8_t     \
       sluice_requires_##feature_##_ = 1
 
-/// Keeps a section that nothing refers to when the linker is called with --gc-sections.
+/// Keeps the section when the linker is called with --gc-sections, although nothing refers to it.
 #if defined(__has_attribute)
 #if __has_attribute(retain)
 #define SLUICE_RETAIN_ , retain

@@ -31,8 +31,8 @@ typedef struct sluice_plugin {
   /// keep it. On SLUICE_STATUS_OK `*instance` must not be NULL; with any other status the plugin must have released
   /// everything. [control]
   sluice_status (*create)(const sluice_host *host, json_t *config, void **instance, sluice_error *error);
-  /// Opens, connects, starts: called just before the instance gets its first exchange. May be NULL. If it fails,
-  /// `destroy` follows without `deactivate`. [control]
+  /// Opens files and connections and starts work. Called just before the instance gets its first exchange. May be NULL.
+  /// If it fails, `destroy` follows without `deactivate`. [control]
   sluice_status (*activate)(void *instance, sluice_error *error);
   /// Called when no call is running, timers are cancelled, and no new exchanges will come. End threads and other work
   /// within the timeout. May be NULL. [control]

@@ -25,11 +25,11 @@ typedef struct sluice_selftest_case {
   const char *description;
   /// A request document; NULL for a GET of http://example.com/.
   const char *request;
-  /// The expected request on the wire; NULL expects nothing.
+  /// The expected request on the wire; with NULL it is not compared.
   const char *expected_request;
   /// The response document with which the wire answers; NULL for a 200 without a body.
   const char *response;
-  /// The expected response for the caller; NULL expects nothing.
+  /// The expected response for the caller; with NULL it is not compared.
   const char *expected_response;
   /// The configuration, as JSON, of an instance that is created for this case; with NULL the case runs on the instance
   /// with the user's configuration.
@@ -43,8 +43,8 @@ typedef struct sluice_selftest {
   /// `count` pointers to cases that live as long as the library is mapped.
   const sluice_selftest_case *const *cases;
   /// Checks what the documents of the case at that index cannot express; called after the documents were compared, or
-  /// alone for a case without documents. Returns SLUICE_STATUS_OK, or a failure with a message that says what is wrong.
-  /// May be NULL. [control]
+  /// without a comparison for a case without documents. Returns SLUICE_STATUS_OK, or a failure with a message that says
+  /// what is wrong. May be NULL. [control]
   sluice_status (*run)(void *instance, uint32_t index, sluice_error *error);
 } sluice_selftest;
 #define SLUICE_SELFTEST_SIZE_1 24u

@@ -18,12 +18,12 @@ enum {
 typedef struct sluice_state {
   uint32_t size;
   uint32_t flags;
-  /// The version of the form that `save` writes; `load` gets it as `from_version`.
+  /// The version of the format that `save` writes; `load` gets it as `from_version`.
   uint32_t version;
   uint32_t reserved;
-  /// Returns a new reference to the state as a document, which the host releases; NULL with a message if the state
-  /// cannot be provided. The document nests at most 2048 levels. The instance continues to work during this call and
-  /// after it. [control]
+  /// Returns a new reference to the state as a document, which the host releases. Returns NULL with a message if the
+  /// state cannot be provided. The document nests at most 2048 levels. The instance continues to work during this call
+  /// and after it. [control]
   json_t *(*save)(void *instance, sluice_error *error);
   /// Takes over a borrowed state, after `create` and before `activate`. [control]
   sluice_status (*load)(void *instance, json_t *state, uint32_t from_version, sluice_error *error);

@@ -1,4 +1,4 @@
-/// The result of functions that return nothing else.
+/// The result of a function: success, a refusal or a fault.
 #ifndef SLUICE_STATUS_H
 #define SLUICE_STATUS_H
 
@@ -16,16 +16,17 @@ enum {
   SLUICE_STATUS_ALREADY = 2,
   /// The token or pointer is from a call, a transaction or a generation that is over. The call has no effect.
   SLUICE_STATUS_STALE = 3,
-  /// This host does not offer the function, or not for this message.
+  /// This host does not offer the function, or does not offer it for this message.
   SLUICE_STATUS_UNSUPPORTED = 4,
-  /// A limit of the host is reached; the log says which.
+  /// A limit of the host is reached; the log names the limit.
   SLUICE_STATUS_LIMIT = 5,
   /// The host is shutting down and accepts nothing new.
   SLUICE_STATUS_CLOSING = 6,
 
   /// An argument is malformed: CR, LF or NUL in a header, a name that is not a token, an unknown number.
   SLUICE_STATUS_INVALID = -1,
-  /// Well formed, but not allowed: hop-by-hop fields, parts of the exchange that belong to another phase.
+  /// Well formed, but not allowed, such as a hop-by-hop field, or a part of the exchange that this phase must not
+  /// change.
   SLUICE_STATUS_REFUSED = -2,
   /// Called on a wrong thread, or outside of a call: the exchange must not be used there.
   SLUICE_STATUS_WRONG_THREAD = -3,

@@ -22,15 +22,16 @@ enum {
   SLUICE_EVENT_DID_EXTRACT = 6,
   SLUICE_EVENT_DID_VALIDATE_PAYLOAD = 7,
   SLUICE_EVENT_DID_COMPLETE = 8,
-  /// An informational response; `status` says which.
+  /// An informational (1xx) response; `status` is its status.
   SLUICE_EVENT_DID_RECEIVE_INFORMATIONAL = 9,
   /// Another attempt follows after `delay`.
   SLUICE_EVENT_WILL_RETRY = 10,
   SLUICE_EVENT_WILL_REDIRECT = 11,
   /// A hop has ended, even if its connection failed: once for each hop that was begun, after its DID_RECEIVE and before
-  /// the next hop, WILL_RETRY, validation and DID_COMPLETE. Its `status` is the server's.
+  /// the next hop, WILL_RETRY, validation and DID_COMPLETE. `status` is the status that the server sent.
   SLUICE_EVENT_DID_END_HOP = 12,
-  /// A span that a stage began has ended; `span` describes it. Comes before the next event of the transaction.
+  /// A span that a stage began has ended; `span` describes it. This event comes before the next event of the
+  /// transaction.
   SLUICE_EVENT_DID_END_SPAN = 13
 };
 
@@ -41,7 +42,7 @@ enum {
 typedef uint32_t sluice_outcome;
 enum { SLUICE_OUTCOME_PENDING = 0, SLUICE_OUTCOME_SUCCEEDED = 1, SLUICE_OUTCOME_FAILED = 2, SLUICE_OUTCOME_CANCELLED = 3 };
 
-/// Where the time of a hop went; a phase that did not happen is 0.
+/// The duration of each phase of a hop; 0 for a phase that did not happen.
 typedef struct sluice_timings {
   uint32_t size;
   uint32_t is_connection_reused;
@@ -71,7 +72,7 @@ typedef struct sluice_event {
   uint8_t parent_span_id[8];
   uint32_t attempt;
   uint32_t hop;
-  /// The response's status, 0 without one.
+  /// The response's status, 0 without a response.
   uint32_t status;
   /// Only in DID_COMPLETE.
   sluice_outcome outcome;
@@ -104,8 +105,8 @@ typedef struct sluice_event {
 
 typedef struct sluice_tracer {
   uint32_t size;
-  /// The kinds of events that the tracer gets, as SLUICE_INTEREST bits; 0 for all, including those of later hosts. Bits
-  /// that the host does not know are ignored.
+  /// The kinds of events that the tracer gets, as SLUICE_INTEREST bits; 0 means all kinds, including kinds that later
+  /// hosts add. Bits that the host does not know are ignored.
   uint32_t interests;
   /// Called for each event, within the tracer's time limit; ignore unknown kinds. Queued delivery calls it on the
   /// tracer's own thread, one event at a time. Everything that `event` points to is borrowed. [loop]

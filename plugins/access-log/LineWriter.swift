@@ -78,7 +78,7 @@ final class LineWriter: @unchecked Sendable {
     pthread_cond_broadcast(changed)
     var end = timespec(after: deadline)
     while !hasEnded, pthread_cond_timedwait(changed, mutex, &end) != ETIMEDOUT {}
-    // A thread that hangs in a write keeps this object and ends by itself; the library stays mapped.
+    // A thread that hangs in a write keeps this object alive and ends by itself; the library stays mapped.
     if hasEnded { thread.join() } else { thread.detach() }
     return waiting.count + writingCount + droppedCount + lostCount
   }
@@ -93,7 +93,7 @@ extension LineWriter {
         isFailing = false
       } catch {
         lose(records.count - error.writtenLines + dropped)
-        if !isFailing { complain("\(error); until that works again, lines are lost and counted") }
+        if !isFailing { complain("\(error); until writing works again, lines are lost and counted") }
         isFailing = true
       }
     }
@@ -103,7 +103,7 @@ extension LineWriter {
     pthread_mutex_unlock(mutex)
   }
 
-  /// Waits for records; nil at the end, when the queue is empty.
+  /// Waits for records. Returns nil when the writer is stopping and the queue is empty.
   private func take() -> ([AccessRecord], dropped: Int)? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -141,7 +141,7 @@ extension LineWriter {
 }
 
 extension timespec {
-  /// The time on the monotonic clock after this duration.
+  /// The time on the monotonic clock when this duration, counted from now, has passed.
   fileprivate init(after duration: Duration) {
     self.init()
     clock_gettime(CLOCK_MONOTONIC, &self)

@@ -12,7 +12,7 @@ typedef struct bearer_auth {
   /// The scheme, a space and the token; overwritten before it is freed.
   char *value;
   bool overwrite;
-  /// The hosts that get the token, and the host's functions for them.
+  /// The servers that get the token, and the host's functions that compare a URL with this list.
   sluice_origin_list *hosts;
   const sluice_origins *origins;
 } bearer_auth;
@@ -112,7 +112,8 @@ static sluice_status read_hosts(bearer_auth *auth, const json_t *config, sluice_
   auth->origins = auth->host->extension(auth->host, SLUICE_ORIGINS_ID);
   if (!SLUICE_HAS(auth->origins, release)) {
     auth->origins = NULL;
-    return sluice_error_set(error, "this host cannot compare hosts (" SLUICE_ORIGINS_ID "); use a newer host");
+    return sluice_error_set(
+        error, "this host lacks " SLUICE_ORIGINS_ID ", which compares URLs with \"hosts\"; use a newer host");
   }
   return auth->origins->read(auth->host, json_object_get(config, "hosts"), "hosts", &auth->hosts, error);
 }

@@ -27,8 +27,8 @@ typedef struct body_edit {
 
 typedef enum edit_result { EDIT_DONE, EDIT_MISSING, EDIT_NO_MEMORY } edit_result;
 
-/// Reads one operation; `side` and `index` are for messages. The edit must be zero before, and must be destroyed even
-/// if this fails. [control]
+/// Reads one operation; `side` and `index` are for messages. The caller must set the edit to zero before, and must
+/// destroy it even if this function fails. [control]
 sluice_status edit_create(
     body_edit *edit, const json_t *operation, const char *side, size_t index, sluice_error *error);
 /// [control]

@@ -68,7 +68,7 @@ static sluice_status read_flags(body_edit *edit, const json_t *operation, const 
 
 static sluice_status read_value(body_edit *edit, const json_t *operation, const place *at) {
   json_t *value = json_object_get(operation, "value");
-  if (!value) return REFUSE(at, ".\"value\": missing; %s", "it is what \"set\" puts there, null included");
+  if (!value) return REFUSE(at, ".\"value\": missing; %s", "give the value that \"set\" puts there; it can be null");
   edit->value = json_deep_copy(value);
   return edit->value ? SLUICE_STATUS_OK : no_memory(at);
 }

@@ -121,7 +121,8 @@ static sluice_verdict apply_edits(
   return SLUICE_VERDICT_CONTINUE;
 }
 
-/// A body that cannot be parsed cannot be edited, and may contain members that must be removed.
+/// Fails the transaction unless the configuration lets unreadable bodies pass: they may contain members that must be
+/// removed.
 static sluice_verdict pass_unreadable(
     const json_edit *editor, sluice_exchange *exchange, sluice_side side, const char *reason) {
   char message[384];
@@ -149,7 +150,7 @@ static sluice_verdict rewrite(
     const json_edit *editor, sluice_exchange *exchange, sluice_side side, const edit_list *list) {
   const sluice_exchange_api *api = editor->host->exchange;
   if (list->count == 0) return SLUICE_VERDICT_CONTINUE;
-  // Read first: a message that is not changed keeps its bytes.
+  // The document is read before it is opened for writing, because a message that is not changed must keep its bytes.
   json_t *view = api->json(exchange, side, SLUICE_JSON_READ | SLUICE_JSON_BODY);
   if (!view) return sluice_fail(editor->host, exchange, "json_edit", "json-edit: the host gave no document");
   json_t *body = json_object_get(view, "body");

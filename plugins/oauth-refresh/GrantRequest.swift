@@ -14,7 +14,7 @@ struct GrantRequest: Sendable {
 
   /// Parameters that the configuration must not set.
   static let reserved: Set = ["grant_type", "client_id", "client_secret", "refresh_token", "scope"]
-  /// The limit for an answer. It contains only a few tokens, so a longer answer is not one.
+  /// The limit for an answer. A valid answer contains only a few tokens and is shorter.
   private static let maximumAnswerBytes = 65_536
 
   /// - Parameter refreshToken: the current refresh token, for the grant that needs it.

@@ -90,10 +90,10 @@ extension OAuthConfiguration {
 
   func grantRequest() throws(StageFailure) -> GrantRequest {
     guard grant == .clientCredentials || refreshToken != nil else {
-      throw StageFailure(message: "config key \"refreshToken\": the grant \"refresh_token\" needs one")
+      throw StageFailure(message: "config key \"refreshToken\": the grant \"refresh_token\" needs a refresh token")
     }
     guard grant == .refreshToken || clientSecret != nil else {
-      throw StageFailure(message: "config key \"clientSecret\": the grant \"client_credentials\" needs one")
+      throw StageFailure(message: "config key \"clientSecret\": the grant \"client_credentials\" needs a client secret")
     }
     for name in parameters.keys where GrantRequest.reserved.contains(name) {
       throw StageFailure(message: "config key \"parameters.\(name)\": the plugin sets that parameter itself")
@@ -120,7 +120,7 @@ extension OAuthConfiguration {
     guard value.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
       throw StageFailure(
         message:
-          "config key \"\(key)\": expected printable ASCII only; there is a line break or another character in it")
+          "config key \"\(key)\": expected printable ASCII only; the value contains a line break or another character")
     }
     return value
   }

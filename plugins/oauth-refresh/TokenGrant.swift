@@ -5,7 +5,7 @@ struct TokenGrant: Sendable {
   var accessToken: String
   /// Nil if the endpoint does not give it.
   var lifetime: Duration?
-  /// The refresh token that replaces the previous one; nil if that one stays.
+  /// The refresh token that replaces the previous one; nil if the previous one stays valid.
   var refreshToken: String?
 
   /// Why an answer is invalid; it does not show the answer's content.

@@ -46,7 +46,7 @@ final class TokenKeeper: Sendable {
     case .done:
       throw StageFailure(
         code: TokenBook.failedCode,
-        message: "no token from \(endpoint.shown): after \(complain()) it is not asked again")
+        message: "no token from \(endpoint.shown): after \(complain()) the endpoint is not asked again")
     }
   }
 

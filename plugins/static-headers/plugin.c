@@ -32,7 +32,7 @@ typedef struct static_headers {
   const sluice_host *host;
   const sluice_places *places;
   header_set *own;
-  /// Whether any place has its own configuration; if none has, no call asks the host for it.
+  /// Whether any place has its own configuration. If no place has one, calls do not ask the host for it.
   bool has_places;
 } static_headers;
 
@@ -229,8 +229,8 @@ static const char *apply_set(
   return NULL;
 }
 
-/// Fails the transaction because the host has refused a header. Not part of `apply`, which would otherwise need stack
-/// for the message in each call.
+/// Fails the transaction because the host has refused a header. This is not part of `apply`, because `apply` would then
+/// need stack space for the message in each call.
 static __attribute__((noinline)) sluice_verdict refuse(
     const static_headers *headers, sluice_exchange *exchange, const char *refused) {
   char message[256];
@@ -244,8 +244,8 @@ static const header_set *place_of(const static_headers *headers, sluice_exchange
   return headers->places->current(exchange);
 }
 
-/// Applies the headers of the instance and then those of the place, so that in mode `set` the latter replace the
-/// former.
+/// Applies the headers of the instance and then those of the place, so that in mode `set` the headers of the place
+/// replace those of the instance.
 static sluice_verdict apply(const static_headers *headers, sluice_exchange *exchange, sluice_side side) {
   const sluice_exchange_api *api = headers->host->exchange;
   const header_set *place = place_of(headers, exchange);

@@ -1,6 +1,6 @@
-"""The classes that the suite of W3C Baggage tests, over the library: the relay of Examples/ reads and writes for them.
+"""The classes that the suite of W3C Baggage tests. The relay of Examples/ reads and writes baggage for them.
 
-RELAY names its program.
+The variable RELAY is the path of the relay's program.
 """
 
 import atexit

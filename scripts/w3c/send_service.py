@@ -1,7 +1,7 @@
-"""A service for the suite of W3C Trace Context whose calls go out with `sluice send`, under the variables of its request;
-with --attach, with curl under `sluice attach`.
+"""A service for the suite of W3C Trace Context. It makes its calls with `sluice send`, and passes the trace headers of its
+own request in environment variables. With --attach, it makes the calls with curl under `sluice attach`.
 
-usage: send_service.py SLUICE CONFIGURATION [--attach]        prints where it listens
+usage: send_service.py SLUICE CONFIGURATION [--attach]        prints the URL at which it listens
 """
 
 import json
@@ -30,7 +30,8 @@ class Handler(BaseHTTPRequestHandler):
         environment = dict(os.environ)
         for name in ("traceparent", "tracestate", "baggage"):
             environment.pop(name.upper(), None)
-            # A variable has one value: the lines are joined as RFC 9110 has it, which no traceparent survives.
+            # A variable has one value, so several lines of a header are joined (RFC 9110 §5.3). A traceparent is
+            # invalid after that.
             if values := self.headers.get_all(name):
                 environment[name.upper()] = ",".join(values)
         if sys.argv[3:] == ["--attach"]:

@@ -25,7 +25,7 @@ enum {
   SLUICE_ATTRIBUTE_SENSITIVE = 1
 };
 
-/// The limits of a host: of a name, of a text, and of the attributes of one record or transaction.
+/// The limits of a host: bytes of a name, bytes of a text, and attributes of one record or transaction.
 #define SLUICE_ATTRIBUTE_NAME_BYTES 128u
 #define SLUICE_ATTRIBUTE_TEXT_BYTES 4096u
 #define SLUICE_ATTRIBUTE_COUNT 64u

@@ -22,9 +22,9 @@ enum { SLUICE_KNOWN_NOTHING = 0, SLUICE_KNOWN_NO = 1, SLUICE_KNOWN_YES = 2 };
 /// Texts and bytes are borrowed until the call returns.
 typedef struct sluice_connection_facts {
   uint32_t size;
-  /// 10, 11, 20 or 30 for HTTP/1.0 to HTTP/3; known from the head of the response on, 0 before.
+  /// 10, 11, 20 or 30 for HTTP/1.0 to HTTP/3; 0 until the head of the response has arrived.
   uint32_t http_version;
-  /// A number that no other connection of the process has; 0 if unknown.
+  /// The id of the connection, unique in the process; 0 if unknown.
   uint64_t id;
   /// Whether an earlier request used the connection, or another request still uses it (HTTP/2).
   sluice_known is_reused;
@@ -37,7 +37,7 @@ typedef struct sluice_connection_facts {
   /// 0 if unknown.
   uint32_t peer_port;
   uint32_t local_port;
-  /// Such as `TLSv1.3` and `TLS_AES_256_GCM_SHA384`, as OpenSSL names them; empty without TLS, and if unknown.
+  /// As OpenSSL names them, such as `TLSv1.3` and `TLS_AES_256_GCM_SHA384`; empty without TLS, and if unknown.
   sluice_text tls_version;
   sluice_text tls_cipher;
   /// The server's own certificate as DER; empty without TLS, and if unknown.
@@ -48,8 +48,8 @@ typedef struct sluice_connection_facts {
 typedef struct sluice_connection {
   uint32_t size;
   uint32_t reserved;
-  /// The connection of the current hop: in on_issue, and in every call and event after it. SLUICE_STATUS_ABSENT before
-  /// that, for a hop that has no connection, and in a trial. [loop]
+  /// The connection of the current hop: in on_issue, and in every call and event after it. Returns SLUICE_STATUS_ABSENT
+  /// before on_issue, for a hop that has no connection, and in a trial. [loop]
   sluice_status (*get)(sluice_exchange *exchange, sluice_connection_facts *facts);
 } sluice_connection;
 #define SLUICE_CONNECTION_SIZE_1 16u

@@ -15,19 +15,19 @@
 
 #define SLUICE_LOG_ID "sluice.log/1"
 
-/// What `write` logs. Everything is borrowed until it returns.
+/// What `write` logs. Everything is borrowed until `write` returns.
 typedef struct sluice_log_record {
   uint32_t size;
   sluice_log_level level;
   /// Cut off and escaped like the text of `log`.
   sluice_text message;
-  /// At most SLUICE_ATTRIBUTE_COUNT; their texts are cut off and escaped like the message. If two have the same name,
-  /// the later one counts. NULL with a count of 0.
+  /// At most SLUICE_ATTRIBUTE_COUNT attributes. Their texts are cut off and escaped like the message. If two attributes
+  /// have the same name, the later one counts. May be NULL if the count is 0.
   const sluice_attribute *attributes;
   size_t attribute_count;
   /// The exchange that the record is about, or NULL. It must be valid on this thread. The record then has the
-  /// transaction's id, its request id and the attempt, and the attributes of the transaction (`sluice.attributes/1`)
-  /// that the record does not have itself.
+  /// transaction's id, its request id and the attempt. It also has the attributes of the transaction
+  /// (`sluice.attributes/1`), except those whose names occur in the record's own list.
   sluice_exchange *exchange;
 } sluice_log_record;
 #define SLUICE_LOG_RECORD_SIZE_1 48u
@@ -35,15 +35,16 @@ typedef struct sluice_log_record {
 typedef struct sluice_logger {
   uint32_t size;
   uint32_t reserved;
-  /// SLUICE_STATUS_OK if records of the level are logged, SLUICE_STATUS_ABSENT if they are dropped,
+  /// Returns SLUICE_STATUS_OK if records of the level are logged, SLUICE_STATUS_ABSENT if they are dropped,
   /// SLUICE_STATUS_INVALID for an unknown level. Takes no lock, and the answer does not change while the instance
   /// lives. [any]
   sluice_status (*is_enabled)(const sluice_host *host, sluice_log_level level);
   /// Writes a record with plugin, generation and stage, like `log`. A record of a level that is not logged is dropped
-  /// without being read, and the result is SLUICE_STATUS_OK. SLUICE_STATUS_INVALID for an unknown level, a text that
-  /// has a size but no data, too many attributes, and an attribute whose name, kind, flags or number is not allowed.
-  /// SLUICE_STATUS_WRONG_THREAD and SLUICE_STATUS_STALE for the exchange, as with its own functions.
-  /// SLUICE_STATUS_CLOSING at the entry point, and after the end of the host. With an error nothing is logged. [any]
+  /// without being read, and the result is SLUICE_STATUS_OK. Returns SLUICE_STATUS_INVALID for an unknown level, a text
+  /// that has a size but no data, too many attributes, and an attribute whose name, kind, flags or number is not
+  /// allowed. Returns SLUICE_STATUS_WRONG_THREAD and SLUICE_STATUS_STALE for an exchange that must not be used, as the
+  /// functions of an exchange do. Returns SLUICE_STATUS_CLOSING at the entry point, and after the end of the host. If
+  /// it returns an error, nothing is logged. [any]
   sluice_status (*write)(const sluice_host *host, const sluice_log_record *record);
 } sluice_logger;
 #define SLUICE_LOGGER_SIZE_1 24u

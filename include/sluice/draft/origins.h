@@ -1,7 +1,7 @@
-/// The host's table `sluice.origins/1`: lists of hosts, which the host reads and compares by its own rules.
+/// The host's table `sluice.origins/1`: lists of hosts, which the engine reads and compares by its own rules.
 ///
-/// A draft: the table may still change. A plugin that sends secrets to some hosts must not read URLs by itself: if two
-/// readers disagree about a URL, the secret goes to the wrong host.
+/// A draft: the table may still change. A plugin that sends secrets to some hosts must not parse URLs by itself: if two
+/// parsers disagree about a URL, the secret goes to the wrong host.
 #ifndef SLUICE_DRAFT_ORIGINS_H
 #define SLUICE_DRAFT_ORIGINS_H
 
@@ -28,8 +28,8 @@ typedef struct sluice_origins {
   /// `release`. [control]
   sluice_status (*read)(
       const sluice_host *host, const json_t *hosts, const char *name, sluice_origin_list **list, sluice_error *error);
-  /// SLUICE_STATUS_OK if the URL of the request is on the list, SLUICE_STATUS_ABSENT if it is not. Before on_issue that
-  /// is the current URL, from on_issue on the URL of the hop. [loop]
+  /// Returns SLUICE_STATUS_OK if the URL of the request is on the list, SLUICE_STATUS_ABSENT if it is not. Before
+  /// on_issue the function compares the current URL of the request, from on_issue on the URL of the hop. [loop]
   sluice_status (*match)(sluice_exchange *exchange, const sluice_origin_list *list);
   /// Releases the list; NULL does nothing. Must be called before the instance's `destroy` returns. [any]
   void (*release)(sluice_origin_list *list);

@@ -22,30 +22,32 @@
 
 /// The values belong to the id of the plugin: all its instances in one engine share them, whatever their names,
 /// configurations and generations. Other plugins do not see them. They live as long as the engine. A plugin that must
-/// keep the values of two configurations apart puts what distinguishes them into the name.
+/// keep the values of two configurations apart puts what distinguishes the configurations into the name.
 ///
-/// A name is any 1 to 256 bytes. Each change of a value gives it a version, which is greater than all versions that the
-/// engine has given before; 0 is the version of a value that does not exist. A value expires `timeout_ns` after it was
-/// set, on the clock of `clock_ns`, and does not exist from then on; UINT64_MAX means never.
+/// A name is 1 to 256 arbitrary bytes. Each change of a value gives it a version, which is greater than all versions
+/// that the engine has given before; 0 is the version of a value that does not exist. A value expires `timeout_ns`
+/// after it was set, on the clock of `clock_ns`, and does not exist from then on. If `timeout_ns` is UINT64_MAX, the
+/// value never expires.
 typedef struct sluice_shared {
   uint32_t size;
   uint32_t reserved;
   /// Copies a value into `buffer`, which has room for `capacity` bytes. `size` becomes the size of the value, `version`
-  /// its version; each may be NULL. SLUICE_STATUS_LIMIT, and nothing is copied, if the value is larger than `capacity`;
-  /// SLUICE_STATUS_ABSENT if it does not exist, with the size and the version 0. [any]
+  /// its version; each may be NULL. If the value is larger than `capacity`, returns SLUICE_STATUS_LIMIT and copies
+  /// nothing. If the value does not exist, returns SLUICE_STATUS_ABSENT, with the size and the version 0. [any]
   sluice_status (*get)(
       const sluice_host *host, sluice_text name, void *buffer, size_t capacity, size_t *size, uint64_t *version);
-  /// Sets a value, whatever it was before. `version` becomes its version and may be NULL. SLUICE_STATUS_INVALID for a
-  /// bad name, a value that is too large, and a timeout of 0; SLUICE_STATUS_LIMIT if the plugin has too many values or
-  /// bytes. [any]
+  /// Sets a value, whatever it was before. `version` becomes its version and may be NULL. Returns SLUICE_STATUS_INVALID
+  /// for a bad name, a value that is too large, and a timeout of 0; SLUICE_STATUS_LIMIT if the plugin has too many
+  /// values or bytes. [any]
   sluice_status (*put)(
       const sluice_host *host, sluice_text name, sluice_bytes value, uint64_t timeout_ns, uint64_t *version);
-  /// Sets a value if `*version` is its version: 0 if it must not exist. Otherwise returns SLUICE_STATUS_ABSENT and
-  /// changes nothing. `*version` becomes the version that the value has now, in both cases. Errors as in `put`. [any]
+  /// Sets a value if `*version` is its version; with 0, the value must not exist. Otherwise returns
+  /// SLUICE_STATUS_ABSENT and changes nothing. In both cases `*version` becomes the version that the value has now.
+  /// Fails like `put`. [any]
   sluice_status (*compare_exchange)(
       const sluice_host *host, sluice_text name, uint64_t *version, sluice_bytes value, uint64_t timeout_ns);
-  /// Removes a value if `version` is 0 or the version of the value. SLUICE_STATUS_ABSENT if there is no such value.
-  /// [any]
+  /// Removes a value if `version` is 0 or the version of the value. Returns SLUICE_STATUS_ABSENT if there is no such
+  /// value. [any]
   sluice_status (*remove)(const sluice_host *host, sluice_text name, uint64_t version);
 } sluice_shared;
 #define SLUICE_SHARED_SIZE_1 40u

@@ -1,7 +1,7 @@
 /// The host's table `sluice.spans/1`: spans that a stage begins below the span of a hop.
 ///
 /// A draft: the table may still change. A span measures a part of what a stage does for one transaction, such as a
-/// token refresh. Tracers get it as SLUICE_EVENT_DID_END_SPAN when it has ended.
+/// token refresh. When the span has ended, tracers get the event SLUICE_EVENT_DID_END_SPAN.
 #ifndef SLUICE_DRAFT_SPANS_H
 #define SLUICE_DRAFT_SPANS_H
 
@@ -40,18 +40,18 @@ struct sluice_span {
   uint32_t size;
   sluice_span_kind kind;
   sluice_text name;
-  /// In network byte order. The trace of the hop; if the hop has none, the caller's; if the caller has none, the trace
-  /// with the transaction's id, which the built-in stage `headers` begins.
+  /// In network byte order. The trace of the hop. If the hop has no trace, the caller's trace. If the caller has no
+  /// trace either, the trace with the transaction's id, which the built-in stage `headers` begins.
   uint8_t trace_id[16];
   uint8_t span_id[8];
-  /// The span of the hop during which this span began; the caller's span if this span began before the hop was issued;
-  /// zero without such a span.
+  /// The span of the hop during which this span began, or the caller's span if this span began before the hop was
+  /// issued. Zero if there is no such span.
   uint8_t parent_span_id[8];
   /// On the host's monotonic clock.
   uint64_t start_ns;
   uint64_t end_ns;
   sluice_span_status status;
-  /// Non-zero if the stage did not end the span before the transaction ended, and the host did.
+  /// Non-zero if the host ended the span at the end of the transaction, because the stage had not ended it.
   uint32_t is_unfinished;
   /// Only with SLUICE_SPAN_ERROR.
   sluice_text status_message;
@@ -60,26 +60,28 @@ struct sluice_span {
   /// In the order in which the names were first set.
   const sluice_attribute *attributes;
   uint32_t attribute_count;
-  /// Attributes that were refused with SLUICE_STATUS_LIMIT.
+  /// The number of attributes that were refused with SLUICE_STATUS_LIMIT.
   uint32_t dropped_attribute_count;
 };
 #define SLUICE_SPAN_SIZE_1 128u
 
 /// Each function takes the exchange of the current call, like the functions of `sluice_exchange_api`: in a call of a
 /// stage, and inside `enter`. In events they return SLUICE_STATUS_REFUSED. A span belongs to the instance and the
-/// transaction that began it; for any other, and after its end, the functions return SLUICE_STATUS_STALE. For a span
-/// that is all zero the functions return SLUICE_STATUS_ABSENT and do nothing.
+/// transaction that began it. For a span of another instance or transaction, and for a span that has ended, the
+/// functions return SLUICE_STATUS_STALE. For a span that is all zero the functions return SLUICE_STATUS_ABSENT and do
+/// nothing.
 typedef struct sluice_spans {
   uint32_t size;
   uint32_t reserved;
-  /// Begins a span with a name of 1 to 128 bytes without control characters. SLUICE_STATUS_ABSENT if no tracer wants
-  /// spans, and SLUICE_STATUS_LIMIT if the transaction has had 64 spans; `span` is then all zero. [loop]
+  /// Begins a span with a name of 1 to 128 bytes without control characters. Returns SLUICE_STATUS_ABSENT if no tracer
+  /// wants spans, and SLUICE_STATUS_LIMIT if the transaction has already had 64 spans; in both cases `span` is all
+  /// zero. [loop]
   sluice_status (*begin)(sluice_exchange *exchange, sluice_text name, sluice_span_kind kind, sluice_open_span *span);
-  /// Sets an attribute, or replaces its value. A text beyond 1024 bytes is cut off. SLUICE_STATUS_LIMIT for the 33rd
-  /// name. [loop]
+  /// Sets an attribute, or replaces its value. A text is cut off after 1024 bytes. Returns SLUICE_STATUS_LIMIT for the
+  /// 33rd name. [loop]
   sluice_status (*set_attribute)(
       sluice_exchange *exchange, sluice_open_span span, const sluice_attribute *attribute);
-  /// Sets how the work went. The message is for people, is kept only with SLUICE_SPAN_ERROR, and is cut off beyond 1024
+  /// Sets how the work went. The message is for people, is kept only with SLUICE_SPAN_ERROR, and is cut off after 1024
   /// bytes. [loop]
   sluice_status (*set_status)(
       sluice_exchange *exchange, sluice_open_span span, sluice_span_status status, sluice_text message);

@@ -1,8 +1,7 @@
 /// The tables `sluice.stage/1` of a plugin and `sluice.places/1` of a host: a configuration for one place in a list.
 ///
 /// A draft: the tables may still change. In a configuration file, `{"plugin": "edit", "config": {…}}` in the list
-/// `request` is a place with its own configuration. The instance has one configuration, and each such place has a
-/// second one.
+/// `request` is a place with its own configuration, in addition to the configuration of the instance.
 #ifndef SLUICE_DRAFT_STAGE_H
 #define SLUICE_DRAFT_STAGE_H
 
@@ -27,7 +26,7 @@ typedef struct sluice_stage {
   /// Checks the configuration of a place and remembers it: no I/O, no threads. Called for each place of the instance
   /// that has a configuration, in the order request, issue, response, between `create` and `load` or `activate`.
   /// `config` is borrowed; take a reference or a copy to keep it. On SLUICE_STATUS_OK `*stage` must not be NULL; with
-  /// any other status everything that belongs to the place must have been released, and `destroy` of the instance
+  /// any other status the plugin must have released everything that belongs to the place, and `destroy` of the instance
   /// follows. [control]
   sluice_status (*create_stage)(void *instance, json_t *config, void **stage, sluice_error *error);
   /// Releases the object of `create_stage`: called once for each, in reverse order, just before `destroy` of the
@@ -39,9 +38,9 @@ typedef struct sluice_stage {
 typedef struct sluice_places {
   uint32_t size;
   uint32_t reserved;
-  /// The object of `create_stage` for the place that is called now, also inside `enter` for a call that is suspended
-  /// there; NULL for a place without a configuration, and in on_event. on_redirect and on_challenge are called once for
-  /// an instance, at its first place. [loop]
+  /// The object of `create_stage` for the place that is called now, also inside `enter` for a call that is suspended at
+  /// this place. Returns NULL for a place without a configuration, and in on_event. on_redirect and on_challenge are
+  /// called once for an instance, at its first place in the list. [loop]
   void *(*current)(sluice_exchange *exchange);
 } sluice_places;
 #define SLUICE_PLACES_SIZE_1 16u

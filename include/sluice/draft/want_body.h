@@ -18,10 +18,11 @@ typedef struct sluice_want_body {
   uint32_t reserved;
   /// Asks in on_request for a whole body, in memory or in a file.
   ///
-  /// SLUICE_SIDE_RESPONSE: on_response of this stage is called with the whole response body, in this attempt.
-  /// SLUICE_SIDE_REQUEST: if the request body is streamed, or must first pass through `on_chunk` of a stage earlier in
-  /// the list, and on_request answers SLUICE_VERDICT_CONTINUE, then on_request is called again when the body is whole.
-  /// Otherwise the body is already available. Returns SLUICE_STATUS_REFUSED outside of on_request. [loop]
+  /// With SLUICE_SIDE_RESPONSE, on_response of this stage is called with the whole response body, in this attempt.
+  /// With SLUICE_SIDE_REQUEST, on_request is called again when the whole body has arrived, if it answers
+  /// SLUICE_VERDICT_CONTINUE. This happens if the body is streamed, or must first pass through `on_chunk` of a stage
+  /// earlier in the list. Otherwise the body is already available. Returns SLUICE_STATUS_REFUSED outside of on_request.
+  /// [loop]
   sluice_status (*want_body)(sluice_exchange *exchange, sluice_side side);
 } sluice_want_body;
 #define SLUICE_WANT_BODY_SIZE_1 16u

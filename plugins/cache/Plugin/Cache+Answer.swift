@@ -67,7 +67,7 @@ extension Cache {
     add(status, to: response)
   }
 
-  /// Adds a line to the list, after the lines of caches nearer to the origin (RFC 9211 §2).
+  /// Adds this cache's line to `Cache-Status`, after the lines of caches nearer to the origin (RFC 9211 §2).
   func add(_ status: CacheStatus, to response: StageResponse) {
     guard configuration.cacheStatus else { return }
     try? response.headers.add(status.text, for: "cache-status")

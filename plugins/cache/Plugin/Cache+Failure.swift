@@ -2,7 +2,7 @@ import CacheRules
 import SluicePlugin
 
 extension Cache: FailureInterceptor {
-  /// There is no response. A stored response replaces it if that is allowed (RFC 5861 §4).
+  /// Called when the attempt has no response. A stored response is used instead if RFC 5861 §4 allows it.
   func interceptFailure(_ failure: Failure, of request: StageRequest, context: ResponseContext) async throws {
     guard let lookup = request.transactionData as? Lookup, mayStandIn(lookup, .now) else { return }
     giveStale(request, lookup, nil)

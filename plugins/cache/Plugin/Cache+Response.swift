@@ -65,7 +65,8 @@ extension Cache {
   ) {
     guard let entry = lookup.entry else { return report(reason, response) }
     guard lookup.isValidating else {
-      // The caller has set its own conditions. The 304 is about the stored response if both have the same tag or date.
+      // The caller has set its own conditions. The 304 is about the stored response if both responses have the same tag
+      // or date.
       let isStored = entry.head.isConfirmed(byCaller: lookup.request, head) && freshen(entry, head, lookup) != nil
       return report(reason, response, isStored: isStored)
     }
@@ -78,7 +79,8 @@ extension Cache {
     give(response.request, lookup.request, freshened ?? entry, head.received, status)
   }
 
-  /// Stores the entry with the fields of the 304; nil if the origin no longer allows it to be stored.
+  /// Stores the entry with the fields of the 304, and returns it. Returns nil if it may not be stored, or if its URL
+  /// was invalidated in the meantime.
   private func freshen(_ entry: Entry, _ head: StoredHead, _ lookup: Lookup) -> Entry? {
     let updated = entry.with(entry.head.updated(by: head))
     guard !lookup.request.isNoStore, mayStore(updated.head),
@@ -108,7 +110,8 @@ extension Cache {
     return store.store(entry, replacing: lookup.entry, since: lookup.invalidations)
   }
 
-  /// The origin's current response is not stored, so it only makes the stored response outdated.
+  /// Called when the origin's new response is not stored. Discards the stored response if the new one shows that it is
+  /// outdated. Returns false.
   private func outdated(_ lookup: Lookup, _ head: StoredHead) -> Bool {
     if lookup.isValidating, head.status < 500, let entry = lookup.entry { store.discard(entry) }
     return false

@@ -7,16 +7,17 @@ struct CacheConfiguration: Decodable, Sendable {
     var bytes: Int?
   }
 
-  /// The maximum number of bytes of responses in memory; 0 keeps none there.
+  /// The maximum number of bytes of responses in memory; with 0, no response is kept in memory.
   var memoryBytes: Int
-  /// A response with a larger body is not stored.
+  /// The maximum number of bytes of a body; a response with a larger body is not stored.
   var entryBytes: Int
   /// A folder in which responses outlive the process.
   var disk: Disk?
-  /// Request fields on which every response is considered to depend, as if its `Vary` named them, unless it is
-  /// `public`.
+  /// Request fields on which every response is considered to depend, as if its `Vary` named them, unless the response
+  /// is `public`.
   var partitionBy: [String]
-  /// How long after its lifetime a response can replace a failure, if neither the response nor the request says so.
+  /// How long after its lifetime a response can replace a failure, if neither the response nor the request has
+  /// `stale-if-error`.
   var staleIfError: String
   /// The longest time for which a response without a lifetime is considered fresh.
   var heuristicLimit: String

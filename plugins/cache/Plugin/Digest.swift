@@ -1,7 +1,6 @@
 import CCrypto
 
-/// SHA-256: for the names of entries on disk, for checking that they are complete, and in place of secrets that must
-/// not be stored.
+/// SHA-256. It names entries on disk, shows whether they are complete, and replaces secrets that must not be stored.
 struct Digest: Hashable, Sendable {
   static let byteCount = 32
 

@@ -4,11 +4,11 @@ import Glibc
 /// only one thread at a time may call them.
 ///
 ///     FOLDER/<SHA-256 of the URL>/<SHA-256 of the selection>    one entry, see EntryFile
-///     FOLDER/new-<process>-<number>                             one that is being written
+///     FOLDER/new-<process>-<number>                             an entry that is being written
 ///     FOLDER/lock                                               locked by the process that makes room
 ///
-/// A complete file is renamed to its name, so that nobody reads half a file. The digest shows files that a crash of the
-/// machine has damaged. Nothing is synced, because a lost response can be fetched again.
+/// A file gets its final name only when it is complete, so that nobody reads half a file. The digest shows files that a
+/// crash of the machine has damaged. Nothing is synced, because a lost response can be fetched again.
 struct DiskFolder: Sendable {
   /// The maximum number of stored responses that are read for one URL; further ones are ignored.
   private static let maximumVariants = 32
@@ -18,7 +18,8 @@ struct DiskFolder: Sendable {
   let path: String
   let maximumBytes: Int
   let maximumEntryBytes: Int
-  /// An estimate: the bytes that were counted when room was made, plus the bytes that this process has written since.
+  /// An estimate of the folder's size: the bytes that the last `makeRoom` counted, plus the bytes that this process has
+  /// written since.
   private var byteCount = 0
   private var writtenBytes = 0
   private var fileNumber = 0
@@ -29,7 +30,7 @@ struct DiskFolder: Sendable {
     self.maximumEntryBytes = maximumEntryBytes
   }
 
-  /// Creates the folder so that only its owner has access, or checks that this is so.
+  /// Creates the folder so that only its owner has access. If the folder exists, checks that nobody else has access.
   mutating func open() throws(DiskFailure) {
     if mkdir(path, 0o700) != 0, errno != EEXIST { throw DiskFailure("make", path) }
     var facts = stat()

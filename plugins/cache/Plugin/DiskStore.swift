@@ -37,7 +37,8 @@ final class DiskStore: Sendable {
     var isFailing = false
   }
 
-  /// The limit of bytes that wait to be written. A disk that is slower than this is of no use.
+  /// The limit of bytes that wait to be written. If the disk is so slow that the limit is reached, entries are not
+  /// written.
   private static let maximumWaitingBytes = 32 << 20
 
   private let state: Monitor<State>
@@ -68,8 +69,8 @@ final class DiskStore: Sendable {
     }
   }
 
-  /// Queues the entry for writing. If too much is waiting already, the files of the URL are removed instead, because
-  /// they would be out of date.
+  /// Queues the entry for writing. If too many bytes are waiting already, the files of the URL are removed instead,
+  /// because they would be out of date.
   func store(_ entry: Entry, replacing replaced: Entry?) {
     submit { state in
       if state.waitingBytes + entry.byteCount > Self.maximumWaitingBytes {

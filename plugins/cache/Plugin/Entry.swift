@@ -31,7 +31,7 @@ final class Entry: Sendable {
     self.selection = selection
   }
 
-  /// The size that counts towards a limit: the entry's bytes, and an allowance for the memory that it needs besides.
+  /// The size that counts towards a limit: the entry's bytes, and an estimate of the other memory that it needs.
   var byteCount: Int { body.count + head.headers.wireByteCount + url.utf8.count + 512 }
 
   func with(_ head: StoredHead) -> Entry {

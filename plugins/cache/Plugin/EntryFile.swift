@@ -30,8 +30,8 @@ enum EntryFile {
     return mark + Digest(of: content.bytes).bytes + content.bytes
   }
 
-  /// Nil for an entry that is cut off, changed, of another version, or that has a status or a time which no response
-  /// can have.
+  /// Nil for an entry that is cut off or changed, has another version, or has a status or a time that no response can
+  /// have.
   static func entry(_ bytes: [UInt8]) -> Entry? {
     let start = mark.count + Digest.byteCount
     guard bytes.count > start, bytes.starts(with: mark) else { return nil }
@@ -93,7 +93,8 @@ struct ByteReader {
     return Int64(bitPattern: piece.reversed().reduce(0) { $0 << 8 | UInt64($1) })
   }
 
-  /// Reads the count of a list, whose elements take at least some bytes each.
+  /// Reads the number of elements of a list. Each element has at least one byte, so a number above the remaining bytes
+  /// is an error.
   mutating func count() throws(EndOfBytes) -> Int {
     let number = try number()
     guard number >= 0, number <= rest.count else { throw EndOfBytes() }

@@ -41,7 +41,9 @@ struct Cache: Plugin {
 
   /// Not called in a trial, which must not touch the disk.
   func activate() throws {
-    guard Digest.isAvailable else { throw StageFailure(message: "libcrypto refuses SHA-256; allow it in its policy") }
+    guard Digest.isAvailable else {
+      throw StageFailure(message: "libcrypto refuses SHA-256; allow SHA-256 in the policy of OpenSSL")
+    }
     if !host.isTrial { try store.open() }
   }
 

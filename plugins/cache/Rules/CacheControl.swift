@@ -38,8 +38,8 @@ package struct CacheControl: Sendable, Equatable {
 
   package func argument(_ name: String) -> String? { directives.first { $0.name == name }?.argument }
 
-  /// The value of the directive, which must be only digits. A number that is larger than any cache needs counts as the
-  /// largest (§1.2.2).
+  /// The value of the directive, which must be only digits. A number above `largestDelta` counts as `largestDelta`
+  /// (§1.2.2).
   package func seconds(_ name: String) -> Seconds {
     guard let directive = directives.first(where: { $0.name == name }) else { return .absent }
     return directive.argument.flatMap(deltaSeconds).map { .value($0) } ?? .invalid

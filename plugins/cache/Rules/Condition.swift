@@ -1,8 +1,8 @@
 package import SluiceMessages
 
 extension StoredHead {
-  /// Whether a caller's own `If-None-Match` or `If-Modified-Since` makes the answer with this response a 304 (RFC 9110
-  /// §13.2.2; RFC 9111 §4.3.2). If there is a tag, the date is ignored.
+  /// Whether the caller gets 304 instead of this response, because of its own `If-None-Match` or `If-Modified-Since`
+  /// (RFC 9110 §13.2.2; RFC 9111 §4.3.2). If there is a tag, the date is ignored.
   package func isUnmodified(for request: RequestFacts) -> Bool {
     let tags = request.headers[values: "if-none-match"]
     if !tags.isEmpty { return EntityTagList(tags).matchesWeakly(entityTag) }

@@ -8,7 +8,7 @@ package struct Freshness: Sendable, Equatable {
   package var isHeuristic: Bool
   /// The age of the response when it was received, in milliseconds (§4.2.3, corrected_initial_age).
   package var initialAge: Int64
-  /// The time from which the age is counted here.
+  /// The time at which the response was received. From then on, this cache counts its age.
   package var received: Timestamp
 
   /// - Parameter heuristicLimit: the longest guess, in milliseconds.

@@ -5,7 +5,8 @@ package struct RequestFacts: Sendable {
   package let method: String
   package let headers: HeaderFields
   package let control: CacheControl
-  /// Whether the caller asks for the response only if it has changed. The cache answers only if it can decide that.
+  /// Whether the caller asks for the response only if it has changed. The cache answers only if it can decide whether
+  /// the response has changed.
   package let isConditional: Bool
   package let hasRange: Bool
 

@@ -27,7 +27,7 @@ package enum Reuse: Sendable, Equatable {
     guard freshness.isFresh(at: now) else {
       return acceptsStale(control, request, -freshness.remaining(at: now)) ? .stale : .validate(.stale)
     }
-    // A reload does not fetch a response that never changes while it is fresh (RFC 8246 §2.1).
+    // An `immutable` response does not change while it is fresh, so a reload does not fetch it again (RFC 8246 §2.1).
     if !control.contains("immutable"), isTooOld(request, age) { return .validate(.request) }
     if case .value(let seconds) = request.control.seconds("min-fresh"), freshness.remaining(at: now) < seconds * 1000 {
       return .validate(.request)
@@ -59,8 +59,8 @@ extension CacheControl {
 }
 
 extension StoredHead {
-  /// Whether this response can be used if the origin has failed (RFC 5861 §4). The request or the response decides;
-  /// otherwise the configuration does.
+  /// Whether this response can be used if the origin has failed (RFC 5861 §4). The `stale-if-error` of the request
+  /// decides, otherwise that of the response, otherwise `limit`.
   /// - Parameter limit: how long after the lifetime the configuration allows this, in milliseconds.
   package func mayStandInForError(
     _ freshness: Freshness, for request: RequestFacts, at now: Timestamp, unlessSaid limit: Int64

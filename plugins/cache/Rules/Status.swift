@@ -1,6 +1,6 @@
 /// What a status means for a cache.
 package enum Status {
-  /// Statuses whose responses may be kept for a guessed time (RFC 9110 §15.1). This cache does not store a 206.
+  /// Statuses whose responses may be stored with a guessed lifetime (RFC 9110 §15.1). This cache does not store a 206.
   package static func isHeuristicallyCacheable(_ status: Int) -> Bool {
     switch status {
     case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501: true

@@ -1,10 +1,11 @@
 package import SluiceMessages
 
-/// A response without its body, and the times of its request and its reception. A cache makes all decisions from this.
+/// A response without its body, and the times of its request and its reception. The cache bases all its decisions on
+/// these facts.
 package struct StoredHead: Sendable, Equatable {
   package var status: Int
   package var headers: HeaderFields
-  /// When the last request was sent that fetched or validated the response.
+  /// When the last request that fetched or validated the response was sent.
   package var requested: Timestamp
   /// When the answer to that request was received.
   package var received: Timestamp

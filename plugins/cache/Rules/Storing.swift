@@ -3,7 +3,8 @@ package import SluiceMessages
 extension StoredHead {
   /// Whether a private cache may store this response to a GET (RFC 9111 §3) and can use it later.
   /// - Parameter heuristicLimit: see ``Freshness``.
-  /// - Parameter standsInForErrors: whether stale responses are useful even if they do not allow such a use themselves.
+  /// - Parameter standsInForErrors: whether the configuration lets stale responses replace errors, even without
+  ///   `stale-if-error` in the response.
   package func mayBeStored(heuristicLimit: Int64, standsInForErrors: Bool) -> Bool {
     guard status >= 200, status != 206, status != 304 else { return false }
     let control = control
@@ -19,7 +20,8 @@ extension StoredHead {
     return isCacheable && isOfUse(control, heuristicLimit, standsInForErrors)
   }
 
-  /// A response that is stale at once and cannot be validated would only take room.
+  /// Whether the response can be used later. A response that is stale at once and cannot be validated would only take
+  /// room.
   private func isOfUse(_ control: CacheControl, _ heuristicLimit: Int64, _ standsInForErrors: Bool) -> Bool {
     let freshness = Freshness(of: self, heuristicLimit: heuristicLimit)
     if hasValidator || freshness.isFresh(at: received) { return true }

@@ -5,7 +5,8 @@ import SluicePlugin
 /// Sends a document to the collector, and retries where that can help.
 struct Collector: Sendable {
   enum Outcome: Sendable {
-    /// - Parameter rejected: how many items the collector did not accept, and why, if it says so.
+    /// - Parameter rejected: how many items the collector did not accept.
+    /// - Parameter reason: the collector's reason or warning; empty if it gives none.
     case accepted(rejected: Int, reason: String)
     case failed(String)
   }
@@ -69,7 +70,8 @@ struct Collector: Sendable {
     return .done(Self.outcome(response))
   }
 
-  /// Whether a retry cannot help. If the response was too long, the collector may have accepted the data.
+  /// Whether a retry cannot help. After a response that was too long there is no retry, because the collector may have
+  /// accepted the data.
   private static func isFinal(_ failure: StageFailure) -> Bool {
     ["closing", "cancelled", "refused", "unsupported", "invalid_request", "response_too_large"].contains(failure.code)
   }

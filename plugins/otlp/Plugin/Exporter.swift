@@ -8,7 +8,7 @@ import SluiceSupport
 final class Exporter: Sendable {
   private enum Phase: Equatable, Sendable {
     case idle
-    /// Waits for the delay with that number.
+    /// Spans wait for others, until the delay with this number ends.
     case waiting(Int)
     case exporting
   }
@@ -42,7 +42,7 @@ final class Exporter: Sendable {
   private let counter: Counter
   private let state: Monitor<State>
   private let started = Clock.unixNow
-  /// When the first instance of this name began, because the host's counts continue across swaps.
+  /// When the first instance of this name began. The host's counts begin there, because they continue across swaps.
   private let engineStart: UInt64
 
   init(
@@ -71,7 +71,7 @@ final class Exporter: Sendable {
   func start() {
     guard signals.contains(.metrics) else { return }
     host.task { [self] in
-      // The loop ends with the instance, whose timers are cancelled.
+      // When the instance ends, its timers are cancelled, and `sleep` throws.
       while true {
         try await host.sleep(for: settings.metricsInterval)
         await exportMetrics()
@@ -126,7 +126,8 @@ final class Exporter: Sendable {
     }
   }
 
-  /// Sends all waiting spans, one batch after the other. Called only by the task that has set the phase.
+  /// Sends all waiting spans, one batch after the other. Called only by the task that has changed the phase to
+  /// `exporting`.
   private func exportSpans() async {
     guard let collector = collectors[.traces] else { return }
     while true {
@@ -168,7 +169,7 @@ final class Exporter: Sendable {
     guard let collector = collectors[.metrics] else { return }
     let table = state.withLock { $0.metrics }
     let reported = host.metricsReport().map { EngineReport($0).metrics } ?? []
-    // Sends nothing before the first transaction, so that the trial of a configuration leaves no trace.
+    // Sends nothing before the first transaction, so that trying out a configuration exports nothing.
     guard !table.isEmpty || reported.contains(where: \.hasHappened) else { return }
     switch await collector.send(document.metrics(table, from: started, at: Clock.unixNow, reported, since: engineStart))
     {

@@ -42,7 +42,7 @@ package struct Endpoint: Sendable, Hashable {
       throw Malformed(reason: "expected an http or https URL: \(error.reason)")
     }
     guard url.userInfo == nil else {
-      throw Malformed(reason: "expected a URL without user and password; \"headers\" are the place for secrets")
+      throw Malformed(reason: "expected a URL without user and password; put secrets in \"headers\"")
     }
     guard !text.utf8.contains(UInt8(ascii: "#")) else { throw Malformed(reason: "expected a URL without a fragment") }
     return url

@@ -182,13 +182,13 @@ struct Environment {
     }
   }
 
-  /// Does not read the variable if a value is already given.
+  /// Reads a variable that is a number of milliseconds. Does not read the variable if a value is already given.
   func milliseconds(_ name: String, unless given: Duration?) throws(ExportSettings.Refusal) -> Duration? {
     if let given { return given }
     return try number(name, "a number of milliseconds").map { .milliseconds($0) }
   }
 
-  /// The same for a number.
+  /// Reads a variable that is a count. Does not read the variable if a value is already given.
   func count(_ name: String, unless given: Int?) throws(ExportSettings.Refusal) -> Int? {
     if let given { return given }
     return try number(name, "a number")

@@ -8,7 +8,8 @@ package struct DurationPoint: Sendable, Hashable {
   package private(set) var sum = 0.0
   package private(set) var minimum = Double.infinity
   package private(set) var maximum = 0.0
-  /// The counts of the buckets, one more than there are bounds. A value that is equal to a bound is counted below it.
+  /// The counts of the buckets, one more than there are bounds. A value that is equal to a bound is counted in the
+  /// bucket below the bound.
   package private(set) var counts = [UInt64](repeating: 0, count: bounds.count + 1)
 
   package init() {}
@@ -24,7 +25,8 @@ package struct DurationPoint: Sendable, Hashable {
 
 /// The histograms that are exported, by their attributes. Each is cumulative from the beginning.
 package struct MetricTable: Sendable {
-  /// OpenTelemetry's default. Further combinations of attributes are counted together.
+  /// The maximum number of combinations of attributes: OpenTelemetry's default. Further combinations are counted
+  /// together.
   package static let seriesLimit = 2000
 
   package enum Name: String, Sendable, CaseIterable {

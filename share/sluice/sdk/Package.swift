@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// What the sources are written for; warnings of a later compiler are no errors here.
+/// The language features that the sources are written for. Warnings of a later compiler are not errors here.
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
