@@ -176,8 +176,9 @@ static bool show(struct reply *reply, struct handle *handle) {
 
 // MARK: Heads
 
-/// Whether this line begins a head that stages may have to see. If libcurl has opened another connection since the
-/// request was to be sent, because the kept connection was dead, the head comes from a proxy, and stages do not see it.
+/// Whether this line begins a head that stages may have to see. If libcurl has opened another connection since
+/// `reply->connections` was read, the kept connection was dead. Then the head is that of a proxy, which stages do not
+/// see.
 static bool begins_response(const struct reply *reply, const struct handle *handle) {
   if (!reply->is_expected) return false;
   long connections = 0;

@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `check names every library that is refused`() async throws {
+  @Test func `the command check names every library that it refuses`() async throws {
     let folder = try TemporaryDirectory()
     try folder.write("plain text", to: "libx.so")
     let file = try folder.write(

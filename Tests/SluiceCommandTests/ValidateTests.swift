@@ -53,7 +53,7 @@ struct ValidateTests {
     ("unique-symbol", "UNUSED", "swap-hazards", "fixture_unique"),
     ("starts-runtime-threads", "UNUSED", "swift-runtime", "it uses Dispatch"),
     ("starts-runtime-threads", "SLEEPS", "swift-runtime", "it uses Task.sleep"),
-    ("constructor-opens-files", "UNUSED", "load-is-quiet", "no descriptor"),
+    ("constructor-opens-files", "UNUSED", "load-is-quiet", "all file descriptors"),
     ("constructor-exits", "UNUSED", "load-is-quiet", "status \(Sanitizer.statusOfExitWhileLoading)"),
     ("constructor-hangs", "UNUSED", "load-is-quiet", "while it was loaded"),
     ("entry-returns-null", "UNUSED", "entry-pure", ""),

@@ -96,7 +96,7 @@ struct SchemaTests {
     #expect(!schema.allows("äöü"))
   }
 
-  @Test func `a pattern that makes other engines backtrack endlessly ends in time`() throws {
+  @Test func `a pattern that would take others years of backtracking is matched quickly`() throws {
     let schema = try JSONSchema(["pattern": "^(a+)+$"])
     #expect(!schema.allows(JSONValue(String(repeating: "a", count: 5000) + "b")))
   }

@@ -144,7 +144,7 @@ typedef struct sluice_exchange_api {
   sluice_status (*url_set)(sluice_exchange *exchange, sluice_text url);
   /// The status of the response, 0 without a response. [loop]
   uint32_t (*status_get)(sluice_exchange *exchange);
-  /// Sets the status, 200–999; only in on_response and after `respond`. [loop]
+  /// Sets the status, 200–999. Allowed in on_response, and in other callbacks after `respond`. [loop]
   sluice_status (*status_set)(sluice_exchange *exchange, uint32_t status);
 
   /// Gets the body in memory; returns SLUICE_STATUS_ABSENT without a body, SLUICE_STATUS_UNSUPPORTED if it is in a file

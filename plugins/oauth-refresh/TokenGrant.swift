@@ -26,14 +26,18 @@ struct TokenGrant: Sendable {
           ? "with an empty body" : "with \(answer.body.count) bytes that are not a JSON object")
     }
     guard let token = document["access_token"]?.string else { throw Malformed(reason: "without \"access_token\"") }
-    guard Self.isVisible(token) else { throw Malformed(reason: "with an \"access_token\" that is not a token") }
+    guard Self.isVisible(token) else {
+      throw Malformed(reason: "with an \"access_token\" that is empty or has characters other than visible ASCII")
+    }
     if let type = document["token_type"], type.string?.lowercased() != "bearer" {
       throw Malformed(reason: "with a \"token_type\" other than Bearer, which is the only one this plugin uses")
     }
     accessToken = token
     lifetime = try Self.lifetime(document["expires_in"])
     if let token = document["refresh_token"]?.string {
-      guard Self.isVisible(token) else { throw Malformed(reason: "with a \"refresh_token\" that is not a token") }
+      guard Self.isVisible(token) else {
+        throw Malformed(reason: "with a \"refresh_token\" that is empty or has characters other than visible ASCII")
+      }
       refreshToken = token
     }
   }

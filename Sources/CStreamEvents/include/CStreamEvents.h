@@ -10,8 +10,8 @@
 //
 // Libcurl gives nghttp2 its callbacks for frames and for the end of a stream. nghttp2's API has functions that set
 // these callbacks, and a function that begins a stream. This module defines functions with the same names. The dynamic
-// linker finds them before those of nghttp2, and they put callbacks of this module before those of libcurl. If libcurl
-// does not call them, for example because nghttp2 is linked statically into it, nothing is reported.
+// linker finds them before those of nghttp2, and they put callbacks of this module before those of libcurl. If nghttp2
+// is linked statically into libcurl, libcurl does not call the functions of this module, and nothing is reported.
 #ifndef SLUICE_STREAM_EVENTS_H
 #define SLUICE_STREAM_EVENTS_H
 

@@ -1,6 +1,7 @@
 import SluiceMetrics
 
-/// Exact counts of durations between the bounds that OpenTelemetry recommends; 128 bytes in one piece.
+/// Counts how many durations fall into each bucket. The bounds of the buckets are those that OpenTelemetry recommends.
+/// All counters together take 128 bytes.
 ///
 /// One thread records, without lock or allocation; any thread can read at the same time.
 struct DurationHistogram: ~Copyable, Sendable {

@@ -23,7 +23,8 @@ enum DevCommand {
 
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     let settings = try DevSettings(arguments)
-    // In a background job of a shell, reading from the terminal then fails. By default, it would stop the process.
+    // A background job of a shell gets this signal when it reads from the terminal. By default, the signal stops the
+    // process. If the signal is ignored, only the read fails.
     signal(SIGTTIN, SIG_IGN)
     let signals = try ProcessSignals()
     TaskPool.start()

@@ -31,7 +31,7 @@ final class RunSession: Sendable {
     var isUneven = false
   }
 
-  /// The numbers of the results that a lane has handed over. They change the counts of the session.
+  /// The results by which the counts of the session change.
   private struct Ended {
     var count = 0
     var failed = 0

@@ -46,7 +46,7 @@ public struct JSONError: Error, Hashable, Sendable {
   public var message: String
   /// Line, column and offset in the text; nil if no text was read.
   package var position: JSONPosition?
-  /// The offending value or key inside the value; nil if no value was examined.
+  /// The place of the mistake in the examined document: that of a value or a key. Nil if no document was examined.
   public var pointer: JSONPointer?
 
   package init(_ code: Code, _ message: String, position: JSONPosition? = nil, pointer: JSONPointer? = nil) {

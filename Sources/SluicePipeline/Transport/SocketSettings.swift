@@ -3,7 +3,7 @@
 package struct SocketSettings: Sendable, Hashable {
   /// A host and a port.
   package struct Place: Sendable, Hashable {
-    /// In lower case, an IPv6 address without brackets.
+    /// A name or an address, in lower case. An IPv6 address has no brackets.
     package var host: String
     package var port: UInt16
 

@@ -17,7 +17,7 @@ package protocol Transport: AnyObject {
   /// known.
   func usesProxy(for origin: Origin) -> Bool
 
-  /// Gathers a body that was streamed through stages in the same way as ``BodyDisposition/collect``.
+  /// Gathers a body in the same way as ``BodyDisposition/collect``, after it has passed through stages in pieces.
   func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer
 
   /// Gathers a request body that the caller streams, for stages that want all of it.
@@ -82,7 +82,7 @@ package struct TransferOptions: Sendable {
   /// The priority of the hop while it waits for a connection.
   package var priority = RequestOptions.Priority.normal
   /// Whether the request has options that concern its connection: a client certificate or a Unix socket. The
-  /// certificate and the socket stay in the request, so that these transfer options can be copied bit by bit.
+  /// certificate and the socket themselves stay in the request, so that a `TransferOptions` contains no references.
   package var hasRoute = false
   /// Whether a redirect has led to another origin, which does not get the client certificate of the request.
   package var isElsewhere = false

@@ -39,7 +39,8 @@ struct SharedValueTests {
     #expect(stage.log.value.contains { $0.message.contains("has reached a limit: the plugin \"fixture\" shares") })
   }
 
-  @Test func `values can be used from create until destroy has returned, and outlive the instance`() async throws {
+  @Test func `shared values can be used from create until destroy has returned, and outlive the instance`() async throws
+  {
     let stage = try await StageFixture("shares-values")
     #expect(stage.told("create") == ["0"] && stage.told("instances") == ["1"])
     let other = try PluginInstance(stage.instance.generation, name: "other", configuration: [:], runtime: stage.runtime)

@@ -78,7 +78,7 @@ enum CurlText {
     return words.joined(separator: " ")
   }
 
-  /// The options that this list must not contain: other code writes them, or they are not written at all.
+  /// The options that are not copied from the arguments: other code writes them, or they are not written at all.
   private static let implied: Set<String> = ["location", "compressed", "url", "request", "options", "url-query"]
 
   /// A number such as `2` or `0.5`.

@@ -6,7 +6,7 @@
 /// when all of these have ended. A server that refuses single streams (RFC 9113 §8.7) cannot handle so many at a time.
 /// It gets only as many streams as it has taken, and one more after each response.
 struct HTTP2Refusals {
-  /// The number of requests that the connection carries until all of them have ended; the largest `Int` means no limit.
+  /// The maximum number of requests on the connection. It rises when that many have ended. `Int.max` means no limit.
   private var allowance: Int
   /// The maximum number of streams at a time.
   private var streams = Int.max
