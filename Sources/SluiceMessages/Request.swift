@@ -35,6 +35,16 @@ public struct Request: Sendable {
     self.timeout = timeout
   }
 
+  /// Releases everything that can be large or secret. The request cannot be sent afterwards.
+  package mutating func removeContent() {
+    url = Self.removedURL
+    headers = HeaderFields()
+    body = .empty
+    if extras != nil { extras = nil }
+  }
+
+  private static let removedURL: HTTPURL = "http://localhost/"
+
   /// Checks the method, every header, including `Host`, and the trailers; the URL was checked when it was created.
   package func validate() throws(MessageError) {
     try Self.check(method: method.utf8.span)

@@ -8,7 +8,9 @@ import Testing
 @Suite struct SpareMemoryTests {
   private func record(_ number: UInt64) throws -> ResultRecord {
     let id = TransactionID(high: number, low: number)
-    let request = Request(url: try HTTPURL("http://a/\(number)"), headers: ["x-key": "1"], body: .bytes([1, 2, 3]))
+    var request = Request(
+      url: try HTTPURL("http://u:p@a/\(number)"), headers: ["x-key": "1"], body: .bytes([1, 2, 3]))
+    request.trailers = ["x-sum": "1"]
     let record = ResultRecord(id: id, request)
     record.givenID = .text("id")
     record.response = Response(status: 200, headers: ["a": "1"], body: .bytes([1]))
@@ -32,12 +34,14 @@ import Testing
     do {
       let record = try record(1)
       identity = ObjectIdentifier(record)
+      record.removeContent()
       memory.keep(record)
     }
     let taken = memory.takeRecord()
     let record = try #require(taken)
     #expect(ObjectIdentifier(record) == identity)
-    #expect(record.originalRequest.headers.isEmpty && record.originalRequest.body.isEmpty)
+    let left = record.originalRequest
+    #expect(left.headers.isEmpty && left.body.isEmpty && !left.hasTrailers && left.url.string == "http://localhost/")
     record.begin(id: TransactionID(high: 2, low: 2), Request(url: "http://b/"))
     let fresh = ResultRecord(id: TransactionID(high: 2, low: 2), Request(url: "http://b/"))
     // Shows every stored property.
@@ -53,6 +57,19 @@ import Testing
     memory.keep(record)
     let taken = memory.takeRecord()
     #expect(taken == nil && record.id == TransactionID(high: 1, low: 1))
+  }
+
+  @Test func `the memory can be released`() throws {
+    var memory = SpareMemory()
+    weak var record: ResultRecord?
+    do {
+      let kept = try self.record(1)
+      record = kept
+      memory.keep(kept)
+    }
+    #expect(record != nil)
+    memory.removeAll()
+    #expect(record == nil)
   }
 
   @Test func `the memory of long lists is released`() {

@@ -7,6 +7,29 @@ import Testing
 
 /// Results that are kept while later transactions use the memory of ended ones.
 @Suite struct ReusedMemoryTests {
+  @Test func `the release of a body can submit another request`() async throws {
+    let server = try LoopbackServer { request in
+      request.method == "POST"
+        ? ServerResponse(status: 303, headers: [HeaderLine("location", "/found")]) : ServerResponse()
+    }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let path = try folder.write("abc", to: "body")
+    let engine = try Engine(Configuration())
+    let url = try HTTPURL(server.baseURL + "/")
+    let results = Watched<[Int?]>([])
+    let body = FileBody(path: path, byteCount: 3) {
+      engine.submit(Request(url: url)) { result in results.update { $0.append(result.response?.status) } }
+    }
+    engine.submit(Request(method: "POST", url: url, body: .file(body))) { result in
+      results.update { $0.append(result.response?.status) }
+    }
+    _ = consume body
+    let statuses = try await results.wait(for: "both results") { $0.count == 2 }
+    #expect(statuses == [200, 200])
+    await engine.shutdown()
+  }
+
   @Test func `a kept result stays as it is while later transactions run`() async throws {
     let product = try await PluginCompiler.compile("has-places", defines: ["FLAGS=0"])
     chmod(product.path, 0o755)

@@ -63,6 +63,102 @@ import Testing
     #expect(plain.timings.bytesSent != posted.timings.bytesSent)
   }
 
+  /// What a hop can leave behind.
+  enum Hop: CaseIterable {
+    case plain, head, cancelled, cancelledInLine, refused, upload, expectant, known, trailing, failed, secured
+  }
+
+  /// The stored properties of a transfer that has just begun, apart from those that say where it is kept.
+  private static func properties(_ transfer: WireTransfer) -> [String: String] {
+    var properties: [String: String] = [:]
+    for child in Mirror(reflecting: transfer).children {
+      properties[child.label ?? ""] = String(describing: child.value)
+    }
+    for label in ["position", "isPostponed", "givenTimings"] { properties[label] = nil }
+    return properties
+  }
+
+  /// Sends a hop of that kind, and waits for its end.
+  private func send(_ hop: Hop, _ wire: Wire, _ server: LoopbackServer) async throws {
+    let url = try HTTPURL(server.baseURL + "/")
+    var options = TransferOptions()
+    let probe = Probe()
+    switch hop {
+    case .plain: _ = try await send(Request(url: url), wire)
+    case .head: _ = try await send(Request(method: "HEAD", url: url), wire)
+    case .cancelled: _ = try await send(Request(url: url), wire) { $0.cancel() }
+    case .refused:
+      probe.onIssue = { _ in false }
+      _ = try await send(Request(url: url), wire, probe)
+    case .upload:
+      let pieces = Watched([[1, 2, 3]] as [[UInt8]])
+      let stream = BodyStream { _ in pieces.update { $0.popLast() } }
+      _ = try await send(Request(method: "POST", url: url, body: .stream(stream)), wire)
+    case .expectant:
+      let body = [UInt8](repeating: 7, count: 2 << 20)
+      _ = try await send(Request(method: "POST", url: url, body: .bytes(body)), wire)
+    case .known:
+      options.wantsConnection = true
+      _ = try await send(Request(url: url), wire, options: options)
+    case .trailing:
+      var request = Request(method: "POST", url: url, body: .bytes([1]))
+      request.trailers = ["x-sum": "1"]
+      _ = try await send(request, wire)
+    case .failed:
+      let unused = try HTTPURL("http://127.0.0.1:\(Loopback.freePort())/")
+      _ = try await send(Request(url: unused), wire)
+    case .secured:
+      let secured = try HTTPURL(server.baseURL.replacing("http:", with: "https:"))
+      options.handshake = HandshakePolicy(
+        HandshakePolicy.Scope(client: 1, isOfCall: true), decidesTrust: false, choosesCertificate: true,
+        choosesForCall: true)
+      _ = try await send(Request(url: secured), wire, options: options)
+    case .cancelledInLine:
+      server.hold()
+      let (first, second) = (Probe(), Probe())
+      wire.start(Request(url: url), first)
+      try await server.waitForHeld(1)
+      let slot = TransferSlot()
+      wire.start(Request(url: url), second) { slot.transfer = $0 }
+      for _ in 0..<2 { await wire.onLoop {} }
+      await wire.onLoop {
+        slot.transfer?.cancel()
+        slot.transfer = nil
+      }
+      try await second.waitForEnd()
+      server.release()
+      try await first.waitForEnd()
+      for _ in 0..<2 { await wire.onLoop {} }
+    }
+  }
+
+  @Test(arguments: Hop.allCases)
+  func `a transfer that is used again begins like a new one`(_ hop: Hop) async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    var settings = TransportSettings.patient
+    settings.engine = .wire
+    settings.maximumConnectionsPerHost = 1
+    let wire = try Wire(settings)
+    let transport = try #require(wire.transport as? WireTransport)
+    try await send(hop, wire, server)
+    let url = try HTTPURL(server.baseURL + "/")
+    // Both, if two transfers have ended.
+    let differences = await wire.onLoop {
+      let spare = transport.spareCount
+      #expect(spare == (hop == .cancelledInLine ? 2 : 1))
+      return (0..<spare).flatMap { _ -> [String] in
+        let probe = Probe()
+        let transfer = transport.start(Request(url: url), TransferOptions(), observer: probe)
+        defer { transfer.cancel() }
+        guard let transfer = transfer as? WireTransfer else { return ["no transfer"] }
+        let fresh = Self.properties(WireTransfer(transport, Request(url: url), TransferOptions(), probe))
+        return Self.properties(transfer).compactMap { fresh[$0.key] == $0.value ? nil : "\($0.key): \($0.value)" }
+      }
+    }
+    #expect(differences == [])
+  }
+
   @Test func `a transfer that somebody still refers to is not used again`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

@@ -128,10 +128,9 @@ final class ResultRecord: @unchecked Sendable {
     duration = .zero
   }
 
-  /// Releases everything that could be large, or secret.
+  /// Releases everything that can be large or secret, which can run code of the caller.
   func removeContent() {
-    originalRequest.headers = HeaderFields()
-    originalRequest.body = .empty
+    originalRequest.removeContent()
     givenID = .text(nil)
     response = nil
     if error != nil { error = nil }
@@ -166,25 +165,19 @@ extension ResultRecord {
   /// copy it.
   @inline(__always)
   func noteSent(_ request: inout Request) {
-    if !Self.isSent(&request, like: &originalRequest) {
+    if !isOriginal(&request) {
       changedRequest = request
     } else if changedRequest != nil {
       changedRequest = nil
     }
   }
 
-  /// Checks the request of the caller.
-  func validateRequest() throws(MessageError) { try Self.validate(&originalRequest) }
-
-  // Requests are passed as `inout` to be read in place; otherwise they would be copied.
-  private static func validate(_ request: inout Request) throws(MessageError) { try request.validate() }
-
-  /// Whether method, URL and body of both are the same. Also false if there is a body, because comparing bodies would
-  /// take longer.
+  /// Whether method, URL and body are those of the original request. Also false if there is a body, because comparing
+  /// bodies would take longer.
   @inline(__always)
-  private static func isSent(_ request: inout Request, like other: inout Request) -> Bool {
-    guard case .empty = request.body, case .empty = other.body else { return false }
-    return request.url == other.url && request.method == other.method && !request.hasTrailers
+  private func isOriginal(_ request: inout Request) -> Bool {
+    guard case .empty = request.body, case .empty = originalRequest.body else { return false }
+    return request.url == originalRequest.url && request.method == originalRequest.method && !request.hasTrailers
   }
 
   // Computed on access, because few callers need it.

@@ -87,7 +87,7 @@ extension Transaction {
     }
     emit(kind)
     guard kind == .willExecute else { return machine.performed() }
-    do { try result.validateRequest() } catch { return machine.handle(.abort(TransactionError(error))) }
+    do { try exchange.validateRequest() } catch { return machine.handle(.abort(TransactionError(error))) }
     return machine.performed()
   }
 

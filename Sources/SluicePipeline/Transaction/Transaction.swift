@@ -247,6 +247,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
     guard isKnownUniquelyReferenced(&result) else { return }
     if !pipeline.issueStages.isEmpty, let issued = result.issuedHeaders.take() { environment.spareMemory.keep(issued) }
     if exchange.hasOwnFields { environment.spareMemory.keep(takeOwnFields()) }
+    result.removeContent()
     environment.spareMemory.keep(result)
   }
 

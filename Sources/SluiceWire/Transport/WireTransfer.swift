@@ -90,11 +90,14 @@ final class WireTransfer: Transfer {
     phase = .new
     isCancelled = false
     if failure != nil { failure = nil }
+    isHead = false
     streamID = 0
     isSendingAgain = false
     times = WireTimes()
-    if issuedConnection != nil { issuedConnection = nil }
+    peerAddress = ""
     version = nil
+    isInLine = false
+    arrival = 0
     toldSentBytes = 0
     addsExpectation = false
     ownPoolNumber = 0
@@ -380,9 +383,9 @@ final class WireTransfer: Transfer {
     transport.forget(self)
     let observer = self.observer.take()
     if let receiver = receiver.take() { transport.giveBack(receiver) }
-    // The body is released here, because a pool's line may still refer to this transfer.
-    request.body = .empty
-    if !request.headers.isEmpty { request.headers = HeaderFields() }
+    // Released here, because a pool's line may still refer to this transfer, and because the transport may keep it.
+    request.removeContent()
+    if issuedConnection != nil { issuedConnection = nil }
     upload = nil
     if let continueTimer = continueTimer.take() { transport.loop.disarm(continueTimer) }
     observer?.transferDidEnd(

@@ -57,6 +57,8 @@ package final class WireTransport: Transport, @unchecked Sendable {
   @exclusivity(unchecked) private var ended: [WireTransfer] = []
   /// Transfers that have ended in earlier turns, and can take the next hops.
   @exclusivity(unchecked) private var spare: [WireTransfer] = []
+  /// The number of ended transfers that can take the next hops.
+  var spareCount: Int { spare.count }
   /// Transfers with postponed work, which must not be done inside the call that has caused it.
   @exclusivity(unchecked) private var postponed: [WireTransfer] = []
   /// The transfers whose work is being done now.

@@ -46,6 +46,9 @@ package final class LoopEnvironment: @unchecked Sendable {
     for transaction in seats.transactions { transaction.run(.abort(error)) }
   }
 
+  /// Releases the memory that is kept for later transactions, after the last one. [loop]
+  package func releaseSpareMemory() { spareMemory.removeAll() }
+
   func running(on pipeline: Pipeline) -> [Transaction] {
     seats.transactions.filter { $0.pipeline === pipeline }
   }

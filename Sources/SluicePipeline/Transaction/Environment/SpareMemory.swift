@@ -18,9 +18,8 @@ struct SpareMemory {
     return record
   }
 
-  /// Takes the record of an ended transaction. Nobody else may use it.
+  /// Takes the record of an ended transaction, after ``ResultRecord/removeContent()``.
   mutating func keep(_ record: ResultRecord) {
-    record.removeContent()
     if records.count < Self.keptRecords { records.append(record) }
   }
 
@@ -29,6 +28,12 @@ struct SpareMemory {
     guard var list = lists.popLast() else { return fields.withRoom(fields: 8, bytes: 512) }
     list.replaceAll(with: fields, room: 8, bytes: 512)
     return list
+  }
+
+  /// Releases everything.
+  mutating func removeAll() {
+    records = []
+    lists = []
   }
 
   /// Takes a list that is no longer needed. If somebody else refers to its fields, they stay as they are.

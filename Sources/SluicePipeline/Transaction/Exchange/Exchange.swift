@@ -192,6 +192,10 @@ package class Exchange: @unchecked Sendable {
   /// Whether the request has trailers.
   final var hasRequestTrailers: Bool { Self.hasTrailers(&nativeRequest) }
 
+  /// Checks the request, which no stage has changed yet.
+  final func validateRequest() throws(MessageError) { try Self.validate(&nativeRequest) }
+
+  private static func validate(_ request: inout Request) throws(MessageError) { try request.validate() }
   private static func hasTrailers(_ request: inout Request) -> Bool { request.hasTrailers }
   private static func status(_ response: inout Response?) -> Int { response?.status ?? 0 }
   private static func isThere(_ response: inout Response?) -> Bool { response != nil }
