@@ -82,23 +82,6 @@ extension HeaderFields {
     return copy
   }
 
-  mutating func replaceAll(with other: HeaderFields, fieldCapacity: Int, byteCapacity: Int) {
-    let lineOffset = fieldCapacity * Self.entrySize
-    guard buffer.capacity >= lineOffset + byteCapacity else {
-      self = other.copy(fieldCapacity: fieldCapacity, byteCapacity: byteCapacity)
-      return
-    }
-    buffer.removeAll(keepingCapacity: true)
-    buffer.append(addingCapacity: lineOffset + byteCapacity) { output in
-      output.append(copying: other.buffer.span.extracting(..<(other.count * Self.entrySize)))
-      output.append(zeros: lineOffset - output.count)
-      output.append(copying: other.buffer.span.extracting(other.lineOffset...))
-    }
-    fieldCount = other.fieldCount
-    entryCapacity = UInt32(fieldCapacity)
-    wastedBytes = other.wastedBytes
-  }
-
   /// Makes room for more fields and for the bytes of their lines. A message has about ten headers, so there is room for
   /// them at once, instead of growing field by field.
   mutating func makeRoom(fields: Int, bytes: Int) {

@@ -72,13 +72,6 @@ public struct HeaderFields: Sendable {
     copy(fieldCapacity: count + fields, byteCapacity: lineByteCount + bytes)
   }
 
-  /// Copies the fields of another list into the memory of this one, if it has enough room and no other owner; otherwise
-  /// into new memory. Leaves room for more fields and for the bytes of their lines.
-  package mutating func replaceAll(with other: HeaderFields, room fields: Int, bytes: Int) {
-    replaceAll(
-      with: other, fieldCapacity: other.count + fields, byteCapacity: other.lineByteCount + bytes)
-  }
-
   /// The number of fields; a repeated name counts once for each line.
   public var count: Int { Int(fieldCount) }
   /// Whether there is no field.

@@ -19,11 +19,6 @@ package struct SharedValue<Value: Sendable & Hashable>: Sendable, Hashable {
     }
   }
 
-  /// Sets the value, in place if there is no other reference to the old one.
-  package mutating func replace(with value: Value) {
-    if isKnownUniquelyReferenced(&storage) { storage.value = value } else { storage = Storage(value) }
-  }
-
   package static func == (left: Self, right: Self) -> Bool {
     left.storage === right.storage || left.value == right.value
   }

@@ -18,17 +18,6 @@ public struct TransferTimings: Sendable, Hashable {
         engine: engine, bytesSent: bytesSent, bytesReceived: bytesReceived))
   }
 
-  /// Sets everything at once. Allocates only if another copy of the old timings still exists.
-  package mutating func replace(
-    _ nanoseconds: Nanoseconds, isConnectionReused: Bool, peerAddress: String?, version: HTTPVersion?,
-    engine: TransportEngine?, bytesSent: Int, bytesReceived: Int
-  ) {
-    fields.replace(
-      with: Fields(
-        nanoseconds: nanoseconds, isConnectionReused: isConnectionReused, peerAddress: peerAddress, version: version,
-        engine: engine, bytesSent: bytesSent, bytesReceived: bytesReceived))
-  }
-
   /// The phases as they are stored. A `Duration` takes twice as much memory, and computing with it takes longer.
   package var nanoseconds: Nanoseconds { fields.value.nanoseconds }
 

@@ -79,44 +79,6 @@ struct HeaderFieldsTests {
     }
   }
 
-  @Test func `a list takes the fields of another one, into its own memory if there is room`() {
-    let old: HeaderFields = ["x-old": "1", "x-older": "2"]
-    var other: HeaderFields = ["a": "1", "b": "2"]
-    other.append("c", "3", marks: .sensitive)
-    other["b"] = "a longer value"
-    for (fieldCapacity, byteCapacity) in [(0, 0), (2, 20), (40, 1_000)] {
-      var list = HeaderFields(fieldCapacity: fieldCapacity, byteCapacity: byteCapacity)
-      list.replaceAll(with: old, room: 0, bytes: 0)
-      let place = Self.address(list)
-      list.replaceAll(with: other, room: 4, bytes: 100)
-      #expect(list == other && list.hasSameLines(as: other) && list.wireByteCount == other.wireByteCount)
-      #expect(list.indices.map { list.marks(at: $0) } == [[], [], .sensitive])
-      #expect((Self.address(list) == place) == (fieldCapacity == 40))
-      let room = Self.address(list)
-      for number in 0..<4 { list.append("added", "\(number)") }
-      #expect(list.count == 7 && Self.address(list) == room)
-      #expect(other.count == 3)
-      list.replaceAll(with: HeaderFields(), room: 0, bytes: 0)
-      #expect(list.isEmpty && list.lineByteCount == 0)
-    }
-  }
-
-  @Test func `a list whose memory another list shares leaves it unchanged when it takes other fields`() {
-    var list = HeaderFields(fieldCapacity: 40, byteCapacity: 1_000)
-    list.append("a", "1", marks: .sensitive)
-    let copy = list
-    list.replaceAll(with: ["b": "2"], room: 1, bytes: 10)
-    #expect(list == ["b": "2"])
-    #expect(copy == ["a": "1"] && copy.marks(at: 0) == .sensitive)
-    list.replaceAll(with: list, room: 1, bytes: 10)
-    #expect(list == ["b": "2"])
-  }
-
-  /// Where the fields are in memory.
-  private static func address(_ fields: HeaderFields) -> UInt {
-    fields.buffer.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
-  }
-
   @Test func `a value of the same length replaces the old one in place`() {
     var fields: HeaderFields = ["a": "1", "x-key": "old", "b": "2"]
     fields.append("X-Key", "more")

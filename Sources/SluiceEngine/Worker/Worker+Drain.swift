@@ -59,7 +59,6 @@ private final class DrainWatch: LoopTimerTarget, @unchecked Sendable {
           code: .shutdown, message: "the engine was shut down before the transaction was done"))
     }
     guard worker.environment.runningCount > 0 || worker.submitted.load(ordering: .sequentiallyConsistent) > 0 else {
-      worker.environment.releaseSpareMemory()
       return completion()
     }
     worker.loop.arm(timer, at: now + Self.interval, for: self)

@@ -92,11 +92,11 @@ public struct TransactionResult: Sendable {
 /// The content of a result, stored in one place from the beginning of the transaction, so that nothing is copied at its
 /// end.
 ///
-/// Unchecked, since only the loop writes it, until the completion is called, and again when nobody else refers to it
-/// any more. A result that is changed later gets its own record.
+/// Unchecked, since only the loop writes it, until the completion is called. A result that is changed later gets its
+/// own record.
 final class ResultRecord: @unchecked Sendable {
-  private(set) var id: TransactionID
-  private(set) var originalRequest: Request
+  let id: TransactionID
+  let originalRequest: Request
   var givenID = GivenRequestID.text(nil)
   var response: Response?
   var error: TransactionError?
@@ -116,30 +116,6 @@ final class ResultRecord: @unchecked Sendable {
   init(id: TransactionID, _ request: consuming Request) {
     self.id = id
     originalRequest = consume request
-  }
-
-  /// Takes the next transaction, after ``removeContent()``.
-  @inline(__always)
-  func begin(id: TransactionID, _ request: consuming Request) {
-    self.id = id
-    originalRequest = consume request
-    attempts = 0
-    snapshot = 0
-    duration = .zero
-  }
-
-  /// Releases everything that can be large or secret, which can run code of the caller.
-  func removeContent() {
-    originalRequest.removeContent()
-    givenID = .text(nil)
-    response = nil
-    if error != nil { error = nil }
-    timings = nil
-    issuedHeaders = nil
-    if changedRequest != nil { changedRequest = nil }
-    attributes = AttributeList()
-    if explanation != nil { explanation = nil }
-    if notes != nil { notes = nil }
   }
 
   init(copying other: ResultRecord) {
@@ -165,20 +141,15 @@ extension ResultRecord {
   /// copy it.
   @inline(__always)
   func noteSent(_ request: inout Request) {
-    if !isOriginal(&request) {
+    if !request.isSent(like: originalRequest) {
       changedRequest = request
     } else if changedRequest != nil {
       changedRequest = nil
     }
   }
 
-  /// Whether method, URL and body are those of the original request. Also false if there is a body, because comparing
-  /// bodies would take longer.
-  @inline(__always)
-  private func isOriginal(_ request: inout Request) -> Bool {
-    guard case .empty = request.body, case .empty = originalRequest.body else { return false }
-    return request.url == originalRequest.url && request.method == originalRequest.method && !request.hasTrailers
-  }
+  /// Defined here, where the request is read in place and not copied.
+  func validateRequest() throws(MessageError) { try originalRequest.validate() }
 
   // Computed on access, because few callers need it.
   /// Nil if nothing was sent.
@@ -204,6 +175,16 @@ enum GivenRequestID: Sendable {
     case .text(let text): text
     case .unread(let headers, let name): headers[name]
     }
+  }
+}
+
+extension Request {
+  /// Whether method, URL and body are those of the other request. Also false if there is a body, because comparing
+  /// bodies would take longer.
+  @inline(__always)
+  func isSent(like other: borrowing Request) -> Bool {
+    guard case .empty = body, case .empty = other.body else { return false }
+    return url == other.url && method == other.method && !hasTrailers
   }
 }
 

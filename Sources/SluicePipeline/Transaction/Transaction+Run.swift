@@ -87,7 +87,7 @@ extension Transaction {
     }
     emit(kind)
     guard kind == .willExecute else { return machine.performed() }
-    do { try exchange.validateRequest() } catch { return machine.handle(.abort(TransactionError(error))) }
+    do { try result.validateRequest() } catch { return machine.handle(.abort(TransactionError(error))) }
     return machine.performed()
   }
 
@@ -104,7 +104,6 @@ extension Transaction {
     exchange.attempt = attempt
     exchange.hop = 0
     exchange.nativeRequest = result.originalRequest
-    exchange.hasOwnFields = false
     if let gatheredBody { exchange.nativeRequest.body = gatheredBody }
     exchange.nativeResponse = nil
     forgetIssued()

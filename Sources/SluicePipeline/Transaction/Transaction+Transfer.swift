@@ -27,7 +27,7 @@ extension Transaction: TransferObserver {
   private func changeIssued(_ headers: inout HeaderFields) -> TransactionError? {
     // Stages change this list in place. The list is shared with the request, so the first change would copy the list,
     // and later changes could reallocate it.
-    exchange.issueHeaders = environment.spareMemory.copy(of: headers)
+    exchange.issueHeaders = headers.withRoom(fields: 8, bytes: 512)
     headers = HeaderFields()
     let failure = callIssueStages()
     if let written = exchange.issueHeaders.take() { headers = written }

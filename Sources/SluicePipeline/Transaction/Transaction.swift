@@ -17,7 +17,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
   /// Itself, as its stages see it.
   var exchange: Exchange { self }
   /// The result for the completion; contains the original request.
-  private(set) var result: ResultRecord
+  let result: ResultRecord
   var machine: TransactionMachine
   /// Options that apply to this request alone.
   let options: SharedValue<RequestOptions>?
@@ -135,12 +135,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
         retriesStatuses: options?.value.retry.map { !$0.statuses.isEmpty } ?? pipeline.retriesStatuses,
         retriesFailures: options?.value.retry?.concernsFailures ?? pipeline.retriesFailures))
     let id = TransactionID(using: &environment.loop.random)
-    if let record = environment.spareMemory.takeRecord() {
-      record.begin(id: id, copy request)
-      result = record
-    } else {
-      result = ResultRecord(id: id, copy request)
-    }
+    result = ResultRecord(id: id, copy request)
     result.snapshot = pipeline.generation
     super.init(
       loop: loop, id: id, request: request, started: now,
@@ -239,27 +234,6 @@ package final class Transaction: Exchange, @unchecked Sendable {
     result.duration = Duration(nanoseconds: nanoseconds)
     result.explanation = exchange.explanation.take()
     completion.call(TransactionResult(result))
-    leaveMemory()
-  }
-
-  /// Leaves memory to later transactions, if the caller has not kept the result.
-  private func leaveMemory() {
-    guard isKnownUniquelyReferenced(&result) else { return }
-    if !pipeline.issueStages.isEmpty, let issued = result.issuedHeaders.take() { environment.spareMemory.keep(issued) }
-    if exchange.hasOwnFields { environment.spareMemory.keep(takeOwnFields()) }
-    result.removeContent()
-    environment.spareMemory.keep(result)
-  }
-
-  /// The request's fields in this transaction's own memory, which are in the result if its request id was not read.
-  private func takeOwnFields() -> HeaderFields {
-    if case .unread(let fields, _) = result.givenID {
-      result.givenID = .text(nil)
-      return fields
-    }
-    var fields = HeaderFields()
-    swap(&fields, &nativeRequest.headers)
-    return fields
   }
 
   /// Takes the completion, for the thread that has taken the slot.

@@ -61,18 +61,16 @@ struct WireTimes {
     lastByteAt = now
   }
 
-  /// Writes the timings so far. They change only when a piece of the response arrives. Before the request is issued, the
-  /// time in the queue lasts until `now`.
-  func write(
-    to timings: inout TransferTimings, at now: Instant, peer: String, version: HTTPVersion?, bytesReceived: Int
-  ) {
+  /// Returns the timings so far. They change only when a piece of the response arrives. Before the request is issued,
+  /// the time in the queue lasts until `now`.
+  func timings(at now: Instant, peer: String, version: HTTPVersion?, bytesReceived: Int) -> TransferTimings {
     var phases = TransferTimings.Nanoseconds()
     phases.nameLookup = dial.nameLookup
     phases.connect = dial.connect
     phases.tlsHandshake = dial.tlsHandshake
     guard let issuedAt else {
       phases.queue = waitingSince.map { now.nanoseconds(since: $0) } ?? queue
-      return timings.replace(
+      return TransferTimings(
         phases, isConnectionReused: false, peerAddress: nil, version: nil, engine: .wire, bytesSent: 0,
         bytesReceived: 0)
     }
@@ -83,7 +81,7 @@ struct WireTimes {
     phases.send = sent.nanoseconds(since: issuedAt)
     phases.wait = firstByteAt.nanoseconds(since: sent)
     phases.receive = (lastByteAt ?? firstByteAt).nanoseconds(since: firstByteAt)
-    timings.replace(
+    return TransferTimings(
       phases, isConnectionReused: isConnectionReused, peerAddress: peer.isEmpty ? nil : peer, version: version,
       engine: .wire, bytesSent: sentBytes, bytesReceived: bytesReceived)
   }

@@ -49,8 +49,6 @@ final class WireTransfer: Transfer {
   /// The trailers of the response; nil if there are none.
   @exclusivity(unchecked) private var trailers: HeaderFields?
   @exclusivity(unchecked) var times = WireTimes()
-  /// The timings that were given last: their memory is used again when nobody else refers to them any more.
-  @exclusivity(unchecked) private var givenTimings = TransferTimings()
   @exclusivity(unchecked) private(set) var issuedConnection: ConnectionFacts?
   /// The numeric address of the server; empty before the request is issued.
   private var peerAddress = ""
@@ -147,9 +145,7 @@ final class WireTransfer: Transfer {
   }
 
   private func timings(at now: Instant) -> TransferTimings {
-    times.write(
-      to: &givenTimings, at: now, peer: peerAddress, version: version, bytesReceived: receiver?.receivedBytes ?? 0)
-    return givenTimings
+    times.timings(at: now, peer: peerAddress, version: version, bytesReceived: receiver?.receivedBytes ?? 0)
   }
 
   var connection: ConnectionFacts? {

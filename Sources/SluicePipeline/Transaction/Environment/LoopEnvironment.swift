@@ -15,8 +15,6 @@ package final class LoopEnvironment: @unchecked Sendable {
   /// Decides, for each running transaction, which thread gives its result.
   let answers = AnswerTable()
   private var seats = TransactionSeats()
-  /// What ended transactions have left for later ones.
-  var spareMemory = SpareMemory()
   /// A copy of ``runningCount`` that other threads can read, and the number of running transactions that got their
   /// result from another thread.
   private let runningNow = Atomic<Int>(0)
@@ -45,9 +43,6 @@ package final class LoopEnvironment: @unchecked Sendable {
   package func abortAll(_ error: TransactionError) {
     for transaction in seats.transactions { transaction.run(.abort(error)) }
   }
-
-  /// Releases the memory that is kept for later transactions, after the last one. [loop]
-  package func releaseSpareMemory() { spareMemory.removeAll() }
 
   func running(on pipeline: Pipeline) -> [Transaction] {
     seats.transactions.filter { $0.pipeline === pipeline }

@@ -32,8 +32,6 @@ package class Exchange: @unchecked Sendable {
 
   /// The request of this attempt; not up to date while its document is authoritative (see ``requestDocument``).
   package final var nativeRequest: Request
-  /// Whether a stage has changed the request's fields in this attempt. They were then copied.
-  final var hasOwnFields = false
   /// The response, if there is one; not up to date while its document is authoritative.
   package final var nativeResponse: Response?
   /// The document forms that stages have requested in this phase.
@@ -173,29 +171,11 @@ package class Exchange: @unchecked Sendable {
     return true
   }
 
-  /// Copies the fields of the request before a stage changes them, because the caller's request shares them. Without
-  /// this, the first change copies them too, but into new memory. [loop]
-  @inline(__always)
-  package final func ownRequestFields() {
-    if !hasOwnFields { copyRequestFields() }
-  }
-
-  @inline(never)
-  private final func copyRequestFields() {
-    guard let transaction else { return }
-    hasOwnFields = true
-    nativeRequest.headers = transaction.environment.spareMemory.copy(of: nativeRequest.headers)
-  }
-
   final func setResponseBody(_ body: consuming Body) { nativeResponse?.body = consume body }
 
   /// Whether the request has trailers.
   final var hasRequestTrailers: Bool { Self.hasTrailers(&nativeRequest) }
 
-  /// Checks the request, which no stage has changed yet.
-  final func validateRequest() throws(MessageError) { try Self.validate(&nativeRequest) }
-
-  private static func validate(_ request: inout Request) throws(MessageError) { try request.validate() }
   private static func hasTrailers(_ request: inout Request) -> Bool { request.hasTrailers }
   private static func status(_ response: inout Response?) -> Int { response?.status ?? 0 }
   private static func isThere(_ response: inout Response?) -> Bool { response != nil }

@@ -12,7 +12,6 @@ extension ExchangeHeaders {
       if side == 0, isHost(name), let fault = hostFault(name, value) { return called.refuse(.invalidArgument, fault) }
       switch target(called, side) {
       case .request:
-        called.exchange.ownRequestFields()
         called.exchange.nativeRequest.headers.set(name.span, to: value.span, marks: .addedByStage)
       case .issue: called.exchange.issueHeaders?.set(name.span, to: value.span)
       case .response: called.exchange.nativeResponse?.headers.set(name.span, to: value.span)
@@ -33,9 +32,7 @@ extension ExchangeHeaders {
         return called.refuse(.invalidArgument, fault)
       }
       switch target(called, side) {
-      case .request:
-        called.exchange.ownRequestFields()
-        called.exchange.nativeRequest.headers.append(name.span, value.span, marks: .addedByStage)
+      case .request: called.exchange.nativeRequest.headers.append(name.span, value.span, marks: .addedByStage)
       case .issue: called.exchange.issueHeaders?.append(name.span, value.span)
       case .response: called.exchange.nativeResponse?.headers.append(name.span, value.span)
       case .document(let document): DocumentHeaders(document.json).add(name, value)
