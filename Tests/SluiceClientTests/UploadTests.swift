@@ -167,12 +167,17 @@ import Testing
     defer { server.stop() }
     try await withClient { client in
       let request = Request(method: "POST", url: try server.url())
-      let ended = Signal()
+      let (isRead, ended) = (Signal(), Signal())
       let (pieces, continuation) = AsyncStream.makeStream(of: [UInt8].self)
       continuation.onTermination = { _ in ended.set() }
       continuation.yield([1, 2, 3])
-      let task = Task { try await client.upload(for: request, from: pieces) }
-      try await server.waitForConnections(1)
+      let watched = pieces.map { piece in
+        isRead.set()
+        return piece
+      }
+      let task = Task { try await client.upload(for: request, from: watched) }
+      // Before the first read, no task reads the sequence.
+      try await isRead.wait(for: "the first piece")
       task.cancel()
       await #expect(throws: TransactionError.self) { try await task.value }
       try await ended.wait(for: "the end of the sequence")
