@@ -19,7 +19,7 @@ enum FileContent {
     guard content.count >= body.byteCount else {
       throw CommandError(
         .failed,
-        "the body in \(body.path) has \(content.count) of its \(body.byteCount) bytes: something has cut the file"
+        "the body in \(body.path) has \(content.count) of its \(body.byteCount) bytes: the file was cut short"
           + " short")
     }
     return content.count == body.byteCount ? content : Array(content.prefix(body.byteCount))
