@@ -61,6 +61,7 @@ check:
 	scripts/check-abi.sh
 	scripts/check-api.sh
 	scripts/check-names.sh
+	scripts/check-test-filters.sh
 	scripts/check-docs.sh
 	scripts/make-docs.sh
 	scripts/check-commands.sh
@@ -86,9 +87,10 @@ docs: ## the documentation of the modules, from their comments, in .build/docs
 
 # Runs one test at a time: at full size a test takes the whole machine, and other tests beside it would exceed their
 # time limits. The races for a token or a completion run once more under the thread sanitizer.
+RACE_TESTS = exactly.one.succeeds
 soak: test-deps ## the tests at full size: long, and hungry for memory
 	SLUICE_SOAK=1 $(SWIFT) test --no-parallel $(SWIFTFLAGS)
-	SLUICE_SOAK=1 $(MAKE) check-tsan SWIFTFLAGS='$(SWIFTFLAGS) --filter exactly.one.wins'
+	SLUICE_SOAK=1 $(MAKE) check-tsan SWIFTFLAGS='$(SWIFTFLAGS) --filter $(RACE_TESTS)'
 	$(MAKE) build
 	scripts/check-static-host.sh
 
@@ -132,7 +134,7 @@ check-asan: test-deps ## the tests under AddressSanitizer, and those of bodies, 
 
 # Searches for leaks of transactions, bodies and builds: runs the suites that test them again with leak detection.
 # XCTest is disabled because it leaks.
-LEAK_SUITES = RandomCancel|ReleaseTests|Bod(y|ies)|Piece|Passage|Gatherer|Spill|Suspension|StageDeadline|Concurrency|Swap|Probation|Recording
+LEAK_SUITES = RandomCancel|ReleaseTests|Body|Bodies|Piece|Passage|Gatherer|Spill|Suspension|StageDeadline|Concurrency|Swap|Probation|Recording
 # Leaks by design: a thread that a stage ends, and instances that threads of their plugin can still use.
 LEAKING_TESTS = whose.thread.a.stage.has.ended|call.that.ends.its.thread|SwapWorkTests
 check-leaks:
