@@ -282,8 +282,9 @@ static void end_all(CURLM *multi) {
   ending = outer;
 }
 
-/// Called after libcurl's function, with the `code` that this function has returned.
-static CURLMcode went_on(CURLM *multi, CURLMcode code, int *running) {
+/// Must be called after each function of libcurl that drives transfers, with the `code` that it returned. Returns
+/// `code`.
+static CURLMcode after_driving(CURLM *multi, CURLMcode code, int *running) {
   if (code == CURLM_OK && *running == 0 && reply_exists_whole()) end_all(multi);
   if (pending_exists()) pending_resume(multi, code == CURLM_OK ? running : NULL);
   return code;
@@ -293,28 +294,28 @@ INTERPOSED CURLMcode curl_multi_perform(CURLM *multi, int *running) {
   const struct libcurl *curl = libcurl_of(CALLER);
   if (!curl->multi_perform) return CURLM_INTERNAL_ERROR;
   if (pending_exists()) pending_serve(multi);
-  return went_on(multi, curl->multi_perform(multi, running), running);
+  return after_driving(multi, curl->multi_perform(multi, running), running);
 }
 
 INTERPOSED CURLMcode curl_multi_socket_action(CURLM *multi, curl_socket_t socket, int events, int *running) {
   const struct libcurl *curl = libcurl_of(CALLER);
   if (!curl->multi_socket_action) return CURLM_INTERNAL_ERROR;
   if (pending_exists()) pending_serve(multi);
-  return went_on(multi, curl->multi_socket_action(multi, socket, events, running), running);
+  return after_driving(multi, curl->multi_socket_action(multi, socket, events, running), running);
 }
 
 INTERPOSED CURLMcode curl_multi_socket(CURLM *multi, curl_socket_t socket, int *running) {
   const struct libcurl *curl = libcurl_of(CALLER);
   if (!curl->multi_socket) return CURLM_INTERNAL_ERROR;
   if (pending_exists()) pending_serve(multi);
-  return went_on(multi, curl->multi_socket(multi, socket, running), running);
+  return after_driving(multi, curl->multi_socket(multi, socket, running), running);
 }
 
 INTERPOSED CURLMcode curl_multi_socket_all(CURLM *multi, int *running) {
   const struct libcurl *curl = libcurl_of(CALLER);
   if (!curl->multi_socket_all) return CURLM_INTERNAL_ERROR;
   if (pending_exists()) pending_serve(multi);
-  return went_on(multi, curl->multi_socket_all(multi, running), running);
+  return after_driving(multi, curl->multi_socket_all(multi, running), running);
 }
 
 // MARK: Calls that wait

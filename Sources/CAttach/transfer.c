@@ -33,7 +33,7 @@ void transfer_set_refusal(struct transfer *transfer, const char *message) {
 }
 
 /// The reason why a transfer has no pipeline, for an error message.
-static const char *words_for(enum sluice_attach_count reason) {
+static const char *text_of(enum sluice_attach_count reason) {
   switch (reason) {
     case SLUICE_ATTACH_COUNT_NO_HOST: return "the library of the pipeline could not be opened";
     case SLUICE_ATTACH_COUNT_SMALL_STACK: return "less than 64 KiB of the thread's stack are left";
@@ -49,7 +49,7 @@ static void refuse_without_pipeline(struct transfer *transfer, enum sluice_attac
   char message[CURL_ERROR_SIZE];
   snprintf(
       message, sizeof message, "sluice: the transfer has no pipeline: %s; attach.onMissing is \"fail\"",
-      words_for(reason));
+      text_of(reason));
   transfer_set_refusal(transfer, message);
 }
 

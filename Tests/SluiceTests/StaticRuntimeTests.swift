@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// A Swift plugin with its own copy of the Swift runtime, next to a plugin that uses the runtime of the process (S4).
+/// A Swift plugin with its own copy of the Swift runtime, next to a plugin that uses the runtime of the process.
 @Suite struct StaticRuntimeTests: EngineFixture {
   let engine: Engine
   let log: Watched<[LogLine]>

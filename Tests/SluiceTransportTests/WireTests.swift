@@ -30,13 +30,11 @@ import Testing
   }
 
   @Test func `if an address never answers, the next one is tried before the connect timeout`() async throws {
-    let silent = try FullListener()
     let server = try ScriptedServer(ScriptStep.respond(body: "here"))
     // Nothing answers on the first address.
     let resolver = NameResolver { _ in .success(["192.0.2.1", "127.0.0.1"]) }
     let record = try await wire(resolver).get("http://many.test:\(server.port)/")
     #expect(record.bodyText == "here", "\(String(describing: record.error))")
-    withExtendedLifetime(silent) {}
   }
 
   @Test func `address families alternate, and the family of the first address stays first`() throws {

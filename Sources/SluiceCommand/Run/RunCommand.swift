@@ -82,7 +82,7 @@ enum RunCommand {
       engine.endIsNear()
     }
     let reload = SIGHUPReload(settings, engine, session, sides)
-    signals.onHangUp { reload.readAnew() }
+    signals.onHangUp { reload.reload() }
     // The control socket is opened last, so that a failed start does not leave its file behind.
     let metrics = try startMetrics(settings, engine, isQuiet: arguments.has("quiet"))
     let control = try startControl(settings, engine, reload, isQuiet: arguments.has("quiet"))

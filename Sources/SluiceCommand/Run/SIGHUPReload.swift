@@ -20,7 +20,7 @@ final class SIGHUPReload: Sendable {
 
   /// Reads the file again, and logs the result. Returns at once. Reloads run one after the other, so the file that was
   /// read last serves in the end.
-  func readAnew() {
+  func reload() {
     guard let file = settings.configurationFile else { return }
     last.withLock { last in
       let before = last

@@ -60,17 +60,17 @@ extension CacheControl {
 
 extension StoredHead {
   /// Whether this response can be used if the origin has failed (RFC 5861 §4). The `stale-if-error` of the request
-  /// decides, otherwise that of the response, otherwise `limit`.
-  /// - Parameter limit: how long after the lifetime the configuration allows this, in milliseconds.
+  /// decides, otherwise that of the response, otherwise `defaultLimit`.
+  /// - Parameter defaultLimit: how long after the lifetime the configuration allows this, in milliseconds.
   package func mayStandInForError(
-    _ freshness: Freshness, for request: RequestFacts, at now: Timestamp, unlessSaid limit: Int64
+    _ freshness: Freshness, for request: RequestFacts, at now: Timestamp, defaultLimit: Int64
   ) -> Bool {
     let control = control
     if control.forbidsUnvalidatedUse || control.contains("must-revalidate") || request.isNoCache { return false }
     let staleness = -freshness.remaining(at: now)
-    let said = [request.control, control].compactMap { control -> Int64? in
+    let limits = [request.control, control].compactMap { control -> Int64? in
       if case .value(let seconds) = control.seconds("stale-if-error") { seconds * 1000 } else { nil }
     }
-    return staleness <= (said.first ?? limit)
+    return staleness <= (limits.first ?? defaultLimit)
   }
 }
