@@ -31,8 +31,8 @@ DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# A user who can write to a plugin can put code into the process. With a umask that gives the group write access, the
-# plugins would be refused.
+# A user who can write to a plugin can put code into the process. So the host refuses a plugin that the group can write
+# to, and some umasks would let the group write to the built plugins.
 build: ## the command and the plugins, optimized
 	$(SWIFT) build -c release $(SWIFTFLAGS)
 	chmod go-w .build/release .build/release/*.so
@@ -118,9 +118,9 @@ format: ## fix the style
 	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_FILES)
 
 # The tests expect some children to die of a signal, which a sanitizer would turn into an exit code. Libraries stay
-# mapped permanently by design, so memory of their static variables is not a leak. Tests run one at a time, because slow
-# tests would time out. They are built inside .build: SwiftPM treats a scratch folder elsewhere in the package as
-# sources, so that a second build fails.
+# mapped permanently by design, so memory of their static variables is not a leak. Tests run one at a time: side by side
+# they would be so slow that they time out. They are built inside .build: SwiftPM treats a scratch folder elsewhere in
+# the package as sources, so that a second build fails.
 #
 # TSAN_EXPORTS are functions of the sanitizer's runtime that Swift code calls. By default, a program does not export
 # them to the libraries that it loads.
@@ -132,7 +132,7 @@ check-asan: test-deps ## the tests under AddressSanitizer, and those of bodies, 
 	  $(SWIFT) test --no-parallel --sanitize=address --scratch-path .build/asan $(SWIFTFLAGS)
 	$(MAKE) check-leaks
 
-# Searches for leaks of transactions, bodies and builds: runs the suites that test them again with leak detection.
+# Searches for leaks of transactions, bodies and builds: runs the suites that test them once more, with leak detection.
 # XCTest is disabled because it leaks.
 LEAK_SUITES = RandomCancel|ReleaseTests|Body|Bodies|Piece|Passage|Gatherer|Spill|Suspension|StageDeadline|Concurrency|Swap|Probation|Recording
 # Leaks by design: a thread that a stage ends, and instances that threads of their plugin can still use.
@@ -143,8 +143,8 @@ check-leaks:
 	  $(SWIFT) test --disable-xctest --no-parallel --sanitize=address --scratch-path .build/asan --filter '$(LEAK_SUITES)' \
 	  --skip '$(LEAKING_TESTS)'
 
-# Disables the sanitizer's pause of a second at the end of each process, because most tests of the command start
-# several. Checks only for races: with as many threads and locks as the tests have, the search for deadlocks fails an
+# Disables the sanitizer's pause of a second at the end of each process, because most tests of the command start several
+# processes. Checks only for races: with as many threads and locks as the tests have, the search for deadlocks fails an
 # internal check or does not return. Swift's backtraces are disabled because the sanitizer fails when they start a
 # process in a signal handler.
 check-tsan: test-deps ## the tests under ThreadSanitizer

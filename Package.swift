@@ -2,9 +2,9 @@
 import PackageDescription
 
 /// Switches off the run-time checks for overlapping accesses, which would take a tenth of a request's cost. They are
-/// not needed, because only its own thread uses the state of a loop, but the compiler cannot know that. Debug builds,
-/// and therefore the tests, keep the checks. A fetched dependency keeps them too, because SwiftPM does not allow such
-/// flags there.
+/// not needed, because the state of a loop is used only by the thread of this loop, but the compiler cannot know that.
+/// Debug builds, and therefore the tests, keep the checks. If Sluice is a fetched dependency, it keeps them too,
+/// because SwiftPM does not allow unsafe flags in a dependency.
 let isFetched = Context.packageDirectory.contains("/checkouts/")
 let release: [SwiftSetting] =
   isFetched ? [] : [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
@@ -43,7 +43,7 @@ func tests(_ target: String, _ dependencies: [Target.Dependency] = []) -> Target
 let package = Package(
   name: "sluice",
   products: [
-    // Like every product that contains Sluice, also contains SluiceConfiguration, SluiceDelegates and SluiceReports.
+    // Contains SluiceConfiguration, SluiceDelegates and SluiceReports too, like every product that contains Sluice.
     .library(name: "Sluice", targets: ["Sluice"]),
     .library(name: "SluiceClient", targets: ["SluiceClient"]),
     .library(name: "SluiceCookies", targets: ["SluiceCookies"]),
@@ -232,8 +232,8 @@ let package = Package(
         "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
         "SluiceJSONSchema",
       ], swiftSettings: strict),
-    // These modules re-export types of the engine, by purpose. Fewer programs need their names than the names that
-    // Sluice re-exports.
+    // These modules re-export types of the engine, by purpose. Fewer programs need the names of these types than the
+    // names that Sluice re-exports.
     .target(
       name: "SluiceConfiguration", dependencies: ["SluiceAssembly", "SluicePipeline", "SluiceMessages"],
       swiftSettings: strict),

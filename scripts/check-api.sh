@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compares the public symbols of the modules that programs and plugins import with the list in docs/api.txt, and prints
 # the differences. A change of the list is a change of the API, and belongs in the changelog.
-# usage: scripts/check-api.sh [--print]      from what "swift build" made
+# usage: scripts/check-api.sh [--print]      after: swift build
 set -u
 cd "$(dirname "$0")/.."
 list=docs/api.txt

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Builds each C plugin into a test program with a host in memory, with sanitizers if the compiler has them, and runs the
-# program.
-# usage: scripts/check-c-plugins.sh
+# Builds each C plugin together with a test program that takes the place of the host, and runs the program. Uses
+# sanitizers if the compiler has them. usage: scripts/check-c-plugins.sh
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT

@@ -38,8 +38,8 @@ unset TRACEPARENT TRACESTATE BAGGAGE OTEL_PROPAGATORS OTEL_TRACES_SAMPLER OTEL_T
 export PATH="$repository/.build/debug:$PATH"
 umask 022
 
-# Free ports in place of 8080 and 8081. They have as many digits, so that lengths stay the same, and are below the ports
-# that the kernel gives to clients, so that nothing takes them in the meantime.
+# Free ports in place of 8080 and 8081. They also have four digits, so that the lengths of texts stay the same. They are
+# below the ports that the kernel gives to clients, so that no client takes them before a server listens.
 is_taken() { grep -qi ": [0-9A-F]*:$(printf %04X "$1") [0-9A-F]*:0000 0A" /proc/net/tcp; }
 first=$((4000 + $$ % 2500 * 2))
 while is_taken "$first" || is_taken $((first + 1)); do first=$((first + 2)); done

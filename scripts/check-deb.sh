@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs the packages into a bare Debian without a toolchain, and uses them there: a pipeline with shipped plugins
-# against sluice echo, a plugin in C that is built in three ways, and the removal. Then it tests the archive, unpacked
-# into a separate folder. If this machine has Swift, a plugin in Swift is built here and runs there with the runtime
-# from the archive. Needs root (chroot), the network (packages of Debian) and debootstrap.
+# Installs the packages into a bare Debian without a toolchain and tests them there: sends requests through a pipeline
+# with the shipped plugins to sluice echo, builds a plugin in C in three ways, and removes the packages. Then it tests
+# the archive, unpacked into a separate folder. If this machine has Swift, a plugin in Swift is built here and runs
+# there with the runtime from the archive. Needs root (chroot), the network (packages of Debian) and debootstrap.
 # usage: scripts/check-deb.sh VERSION [FOLDER]      FOLDER has the packages (default .build/packages)
 # SUITE and MIRROR select the Debian (default bookworm and deb.debian.org).
 set -eu
@@ -127,7 +127,8 @@ dpkg --verify sluice
 [ -z "$(dpkg-query -L sluice | while read -r file; do find "$file" -maxdepth 0 ! -type l \( ! -user root -o ! -group root -o -perm /022 \); done)" ] ||
   fail "a file of the package does not belong to root alone"
 for file in man/man1/sluice.1.gz bash-completion/completions/sluice zsh/vendor-completions/_sluice fish/vendor_completions.d/sluice.fish doc/sluice/changelog.Debian.gz; do
-  # dpkg of a bare root may leave pages and documents out.
+  # The files need not exist here: dpkg can be configured not to install man pages and documents. So look at the list of
+  # the package.
   dpkg-query -L sluice | grep -qx "/usr/share/$file" || fail "the package has no /usr/share/$file"
 done
 ldconfig -p | grep -E 'swift|sluice' && fail "the runtime of Swift is not private"

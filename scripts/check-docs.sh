@@ -38,7 +38,7 @@ compile() { # compiler, language, standard
 check_c() { # document, block
   # With this line, the compiler reports the line of the document.
   { echo "#line $(basename "$2" .c) \"$1\""; sed 1d "$2"; } >"$work/block"
-  # Every compiler with C23 also accepts the name of its draft.
+  # Every compiler that supports C23 also accepts c2x, the name of its draft.
   for standard in c11 c17 c2x; do compile "$CC" c $standard; compile clang c $standard; done
   for standard in c++17 c++20; do compile "$CXX" c++ $standard; compile clang++ c++ $standard; done
   source=$(head -n 1 "$2")

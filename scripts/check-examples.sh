@@ -35,8 +35,9 @@ for line in 'fetch: 200' 'typed: GET' 'postJSON: {"json":{"name":"a","count":2}}
   grep -qF "$line" "$work/out" || { cat "$work/out" >&2; echo "check-examples: the client does not say \"$line\"" >&2; exit 1; }
 done
 
-# F1, F2: external plugins, loaded by path, change request and response through functions and in the JSON document. The
-# Swift plugin waits in both calls, and makes its changes after it has waited.
+# Checks that plugins from outside of this package, which are loaded by path, can change the request and the response,
+# both with functions and in the JSON document. The Swift plugin waits in both calls, and makes its changes after it has
+# waited.
 make -s -C Examples/c-plugin OUTPUT="$work"
 chmod go-w "$work/libstamp.so" "$work" .build/outside-package/debug/*.so .build/outside-package/debug/
 validate() { # library, configuration

@@ -171,8 +171,8 @@ includes=$(grep -nE '^[ \t]*#[ \t]*include[ \t]*"[^"]*(\.\./|Sources/)|#[ \t]*in
   $(find plugins -name '*.[ch]') /dev/null)
 [ -z "$includes" ] || complain "a C plugin includes what belongs to the host: $includes"
 
-# Only one file loads libraries, apart from the library that is loaded into other programs. It releases only references
-# to libraries that stay mapped, because the Swift runtime never forgets an image.
+# Only one file may load libraries; CAttach is exempt, because it is loaded into other programs. Only that file may call
+# dlclose, and only for libraries that stay mapped, because the Swift runtime never forgets an image.
 loaders=$(grep -rlE '\bdlopen *\(' Sources plugins --include='*.swift' --include='*.[ch]' --include='*.cpp' --exclude-dir=CAttach)
 [ "$(printf '%s\n' "$loaders" | grep -c .)" -le 1 ] || complain "dlopen is called in more than one file:
 $loaders"
@@ -180,7 +180,7 @@ unloaders=$(grep -rnE '\bdlclose *\(' Sources plugins --include='*.swift' --incl
   grep -vF "${loaders:-no loader}:")
 [ -z "$unloaders" ] || complain "a library must not be unloaded: $unloaders"
 
-# Only the bridge to Foundation may import Foundation or a part of it, whatever its name is.
+# Only the bridge to Foundation may import Foundation, FoundationEssentials or another of its modules.
 foundation=$(grep -rnE '^[^/]*\bimport +Foundation' Sources plugins --include='*.swift' --exclude-dir=SluiceFoundation)
 [ -z "$foundation" ] || complain "Foundation must not be imported here: $foundation"
 

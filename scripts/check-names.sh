@@ -145,7 +145,7 @@ check() { # facts, documents…
       if (!is("command", command) && !(groups[command] && i == 3)) { unknown("command", "sluice " command); return }
       for (; i <= count; i++) {
         if (words[i] == "#") return
-        # The words after this belong to the command of another program.
+        # The words after `--` are the command line of another program.
         if (words[i] == "--") break
         flag = words[i]; gsub(/[][]/, "", flag)
         # One dash can be followed by several letters.

@@ -26,7 +26,8 @@ failed=
 for name; do
   echo "fuzz: $name, $seconds s"
   mkdir -p ".build/corpus/$name" ".build/findings/$name"
-  # Baggage of more than 8192 bytes is dropped; a small library has about 5,000 bytes.
+  # Inputs must be able to be longer than the limit of baggage, which is 8192 bytes, and than a small library, which has
+  # about 5,000 bytes.
   seeds=Seeds/$name length=9000
   if [ "$name" = preflight ]; then
     seeds=.build/seeds/$name length=16000

@@ -64,5 +64,5 @@ install() {
 }
 
 echo "install-dependencies: installing$missing" >&2
-# The package lists can be missing or old; then fetches them and tries again.
+# If the installation fails, the package lists can be missing or old, so fetch them and try again.
 install || { $as_root apt-get update -q && install; }

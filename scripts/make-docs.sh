@@ -2,7 +2,7 @@
 # Builds the documentation of Sluice, SluiceClient and SluicePlugin with the toolchain's docc, and merges it into one
 # archive in .build/docs, which any web server can serve. A warning of docc, for instance about a link to a missing
 # symbol, is an error. Undocumented parameters are allowed, because comments describe only the parameters that need it.
-# usage: scripts/make-docs.sh      from what "swift build" made
+# usage: scripts/make-docs.sh      after: swift build
 set -eu
 cd "$(dirname "$0")/.."
 docs=.build/docs
@@ -33,8 +33,8 @@ build() { # module, articles
   shift
   mkdir "$docs/parts/$module.docc" "$docs/parts/$module"
   for page in "Sources/$module/$module.docc"/*.md "$@"; do article "$page" "$docs/parts/$module.docc"; done
-  # A module documents the types that it re-exports from other modules, except those of "Sluice", which SluiceClient
-  # re-exports and which has its own pages.
+  # The pages of a module include the types that it re-exports from other modules. The exception is "Sluice":
+  # SluiceClient re-exports it, but it has pages of its own.
   for part in "$module" $(exported "$module"); do
     scripts/symbol-graph.sh "$part" "$docs/parts/$module.graphs" || fail "the symbols of $part cannot be read; run: swift build"
   done

@@ -11,7 +11,7 @@ work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 name=sluice-$version-linux-$(uname -m)
 tree=$work/$name
 
-# With an empty prefix, the folder corresponds to /usr.
+# With an empty prefix, the files are directly in the folder: bin, lib, include and share.
 scripts/stage-release.sh "$tree" ""
 # The archive can be unpacked anywhere, so paths are relative to the file.
 sed -i 's|^prefix=.*|prefix=${pcfiledir}/../..|' "$tree/lib/pkgconfig/sluice.pc"

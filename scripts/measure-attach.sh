@@ -1,12 +1,12 @@
 #!/bin/sh
 # Measures what "sluice attach" adds to one transfer, to one run of curl, and to a program without a transfer, in
-# alternating rounds with and without attach. Prints microseconds: for each the median of the rounds, and the
-# difference. The transfers and their server share one processor, so that it does not sleep while a transfer waits.
-# Otherwise the figures would include the time to wake the processor, which varies by more than the cost of a stage.
-# With --instructions, prints the user-space instructions of one transfer instead, which other work on the machine does
-# not affect; needs valgrind.
-# usage: scripts/measure-attach.sh [ROUNDS | --instructions]
-# Needs "make build" and nginx. SWIFT_PLUGIN=FILE measures a plugin in Swift too; CONFIG='{…}' is its configuration.
+# alternating rounds with and without attach. Prints, in microseconds, the median of the rounds without attach, the
+# medians of the rounds with attach, and the differences. The transfers and their server share one processor, so that it
+# does not sleep while a transfer waits. Otherwise the figures would include the time to wake the processor, which
+# varies by more than the cost of a stage. With --instructions, prints the user-space instructions of one transfer
+# instead, which other work on the machine does not affect; needs valgrind. usage: scripts/measure-attach.sh [ROUNDS |
+# --instructions] Needs "make build" and nginx. SWIFT_PLUGIN=FILE measures a plugin in Swift too; CONFIG='{…}' is its
+# configuration.
 set -eu
 cd "$(dirname "$0")/.."
 rounds=${1:-9}
@@ -42,7 +42,7 @@ if [ -n "${SWIFT_PLUGIN:-}" ]; then
   subjects="$subjects swift"
 fi
 
-# Prints the output of a program, whose first word in each line is the figure.
+# Runs a program, with or without attach. The program prints lines, and the first word of each line is the figure.
 measure() { # subject, words…
   subject=$1
   shift

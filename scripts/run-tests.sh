@@ -4,7 +4,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 mkdir -p .build
-# Parallel tests need more descriptors than this; the test process raises its limit as far as it is allowed.
+# Parallel tests need at least 4096 descriptors. The test process raises its limit to the hard limit, so look at the
+# hard limit.
 limit=$(ulimit -Hn)
 if [ "$limit" != unlimited ] && [ "$limit" -lt 4096 ]; then
   echo "run-tests: the limit of descriptors is $limit (ulimit -Hn), so the tests run one at a time" >&2
@@ -22,7 +23,7 @@ log=.build/tests.log
 status=$(cat "$log.status")
 [ "$status" -eq 0 ] && exit 0
 printf '\nrun-tests: "%s" ended with %s; %s has all of it. What failed:\n' "$*" "$status" "$log" >&2
-# For a crash, shows its message and the frames below; for each issue, what was expected and the lines after it.
+# Shows each crash and each issue, with the four lines that follow it: the frames of a crash, or what the test expected.
 grep -aE -A 4 'recorded an issue|Fatal error|^\*\*\* |crashed:| in .* at /.*\.swift' "$log" | cut -c 1-400 | tail -n 120 >&2 || true
 # The names of the tests, and how the process ended. They are printed last, because some readers of a long output keep
 # only its end.

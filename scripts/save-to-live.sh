@@ -58,7 +58,7 @@ for number in $(seq "$saves"); do
   until curl -sS "http://$address/" | grep -q "\"$header\""; do
     kill -0 "$dev" 2>/dev/null || { cat dev.out >&2; exit 1; }
     [ $(($(milliseconds) - start)) -lt 120000 ] || { echo "save-to-live: no request was answered by the saved code within two minutes" >&2; tail dev.out >&2; exit 1; }
-    # Without a pause, these requests would take a processor from the compiler.
+    # Pause after each request: otherwise these requests would use a processor that the compiler needs.
     sleep 0.02
   done
   time=$(($(milliseconds) - start))

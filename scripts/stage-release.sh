@@ -38,8 +38,8 @@ while [ -n "$queue" ]; do
   queue=$next
 done
 
-# A plugin is loaded from a private copy, for which $ORIGIN is another folder, so it finds only libraries that the
-# command has loaded.
+# The engine loads a plugin from a private copy in another folder, where $ORIGIN does not lead to the runtime. So a
+# plugin finds only libraries that the command has loaded.
 for plugin in "$plugins"/*.so; do
   for name in $(needs "$plugin"); do
     [ -f "$runtime/$name" ] || fail "$plugin needs $name of Swift's runtime, which the command does not load"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Writes the symbol graphs of a module into a folder: its public symbols with their documentation, as JSON.
-# usage: scripts/symbol-graph.sh MODULE FOLDER [OPTION…]      from what "swift build" made; options of the extractor
+# usage: scripts/symbol-graph.sh MODULE FOLDER [OPTION…]      after: swift build; OPTION is for the extractor
 set -eu
 cd "$(dirname "$0")/.."
 module=$1 folder=$2

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Two plugins in a separate package, each in its own library. Outside this repository, the dependency is the installed
-// SDK, `.package(path: "/usr/local/share/sluice/sdk")`, and the package of the product is "sdk".
+// Two plugins in a separate package, each in its own library. Outside this repository, use the installed SDK as the
+// dependency, `.package(path: "/usr/local/share/sluice/sdk")`, and write `package: "sdk"` for the product.
 let package = Package(
   name: "add-header",
   products: [

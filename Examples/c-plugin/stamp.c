@@ -6,7 +6,8 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   if (sluice_set_request_header(host, exchange, "x-stamp", "c-plugin") != SLUICE_STATUS_OK) {
     return sluice_fail(host, exchange, "stamp", "stamp: the host refused x-stamp");
   }
-  // The document is first only read: asking to write makes it authoritative, which costs a conversion.
+  // The document is first opened only for reading. A document that is opened for writing becomes authoritative, which
+  // costs a conversion.
   const uint32_t look = SLUICE_JSON_READ | SLUICE_JSON_BODY;
   const json_t *seen = host->exchange->json(exchange, SLUICE_SIDE_REQUEST, look);
   if (!json_is_object(json_object_get(json_object_get(seen, "body"), "json"))) return SLUICE_VERDICT_CONTINUE;

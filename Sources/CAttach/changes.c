@@ -60,7 +60,7 @@ static void restore_url(const struct changes *changes, const struct handle *hand
   if (options->parsed_url) handle->curl->easy_setopt(handle->easy, CURLOPT_CURLU, options->parsed_url);
 }
 
-/// A body in memory turns any request into a POST. So the name of the original method is set, too.
+/// If a body in memory is set, libcurl makes a POST of any request. So the name of the original method is set, too.
 static bool set_body(struct changes *changes, const struct handle *handle, struct sluice_attach_text content) {
   const struct libcurl *curl = handle->curl;
   const struct options *options = &handle->options;
@@ -74,7 +74,8 @@ static bool set_body(struct changes *changes, const struct handle *handle, struc
          curl->easy_setopt(handle->easy, CURLOPT_COPYPOSTFIELDS, content.bytes) == CURLE_OK;
 }
 
-/// The size must be set first, because libcurl copies as many bytes as the size option says at that time.
+/// The size must be set before the body: libcurl copies the body at once, and as many bytes as the size option then
+/// says.
 static void restore_content(const struct handle *handle) {
   const struct options *options = &handle->options;
   const struct libcurl *curl = handle->curl;

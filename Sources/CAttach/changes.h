@@ -4,7 +4,7 @@
 #include "CAttachABI.h"
 #include "handle.h"
 
-/// The settings that differ for a transfer. All members are zero if no setting differs.
+/// The settings that a transfer has in place of the program's settings. All members are zero if there are none.
 struct changes {
   /// Nodes and text in one block of memory; NULL if there are no lines.
   struct curl_slist *lines;

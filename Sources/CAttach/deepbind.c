@@ -1,8 +1,8 @@
-// Modules that are opened with RTLD_DEEPBIND, as PHP's are, look for libcurl's functions in their own libraries first,
-// and would never call this library. So this file changes the relocations of such a module: its calls of libcurl's
-// functions then reach this library.
+// Modules that are opened with RTLD_DEEPBIND, as PHP's are, look for libcurl's functions in their own libraries first.
+// So they would never call the functions of this library. Therefore this file changes the relocations of such a module:
+// its calls of libcurl's functions then reach this library.
 //
-// Any other call of dlopen is forwarded by a jump, because glibc determines by the return address whose search path
+// Any other call of dlopen is forwarded by a jump, because glibc uses the return address to determine whose search path
 // applies.
 #define _GNU_SOURCE
 #include "interposed.h"
@@ -106,7 +106,7 @@ static open_function next(void) {
   return function;
 }
 
-/// Only for a name with a slash: it is a path, so the caller's search path does not matter.
+/// Call it only for a name with a slash. Such a name is a path, so the caller's search path does not matter.
 static void *open_deeply(const char *file, int flags) {
   void *module = next()(file, flags);
   const int kept = errno;

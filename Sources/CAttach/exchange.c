@@ -22,7 +22,7 @@ enum { SLICE_MILLISECONDS = 25 };
 static pthread_mutex_t working = PTHREAD_MUTEX_INITIALIZER;
 /// The libcurl for exchanges; NULL before the first transfer.
 static _Atomic(const struct libcurl *) used;
-/// Whether `used` stays initialized until the process ends, whatever the program does.
+/// Whether the libcurl in `used` stays initialized until the process ends, whatever the program does.
 static _Atomic(bool) is_kept;
 static _Atomic(bool) has_own_memory;
 
@@ -46,7 +46,8 @@ static char *variable(const char *first, const char *second) {
   return value && *value ? strdup(value) : NULL;
 }
 
-/// As in libcurl, HTTP_PROXY is left out, because servers set it to a header of a request (CVE-2016-5388).
+/// HTTP_PROXY is not read, as in libcurl, because a CGI server sets this variable to the `Proxy` header of a request
+/// (CVE-2016-5388).
 static void read_proxies(void) {
   proxies.http = variable("http_proxy", NULL);
   proxies.https = variable("https_proxy", "HTTPS_PROXY");
@@ -56,7 +57,7 @@ static void read_proxies(void) {
 }
 
 /// Keeps libcurl mapped and initialized: the program may clean up or close it before plugins have sent their last data.
-/// The reference is never released. With `working` held.
+/// The reference is never released. The caller must hold `working`.
 static bool keep(const struct libcurl *curl) {
   if (is_kept) return true;
   Dl_info place;
@@ -147,7 +148,7 @@ static void set_limits(const struct parts *parts, const struct sluice_attach_exc
 #endif
 }
 
-/// With `working` held.
+/// The caller must hold `working`.
 static bool open_parts(
     struct parts *parts, const struct sluice_attach_exchange *exchange, struct exchange_result *result) {
   const struct libcurl *curl = parts->curl;
@@ -166,7 +167,7 @@ static bool open_parts(
 
 /// Frees what `open_parts` has made. Besides sockets, libcurl has descriptors with which it wakes a multi handle, and
 /// it closes them by their numbers. If the program has closed the mark (see exchange_sockets.h), it may have reused
-/// these numbers for its own files. Then the handles are not freed. With `working` held.
+/// these numbers for its own files. Then the handles are not freed. The caller must hold `working`.
 static void close_parts(const struct parts *parts) {
   const struct libcurl *curl = parts->curl;
   if (parts->mark >= 0 && !exchange_sockets_has_mark(parts->mark)) return;
@@ -177,7 +178,7 @@ static void close_parts(const struct parts *parts) {
   curl->slist_free_all(parts->lines);
 }
 
-/// Lets libcurl do everything that it can do without waiting. With `working` held.
+/// Lets libcurl do everything that it can do without waiting. The caller must hold `working`.
 ///
 /// @return whether the exchange has ended
 static bool advance(const struct parts *parts, CURLcode *code) {
@@ -199,7 +200,7 @@ static int64_t now_milliseconds(void) {
   return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/// Waits for the network, at most SLICE_MILLISECONDS. Without `working` held.
+/// Waits for the network, at most SLICE_MILLISECONDS. The caller must not hold `working`.
 ///
 /// @return CURLE_OK to continue
 static CURLcode wait_for_network(const struct parts *parts, const struct sluice_attach_exchange *exchange, int64_t end) {
@@ -208,7 +209,7 @@ static CURLcode wait_for_network(const struct parts *parts, const struct sluice_
   if (left <= 0) return CURLE_OPERATION_TIMEDOUT;
   const int slice = left < SLICE_MILLISECONDS ? (int)left : SLICE_MILLISECONDS;
   // curl_multi_poll is not used, because it reads from a descriptor whose number the program may have reused by now.
-  // curl_multi_wait does not wait if it has no descriptor, so it gets the mark.
+  // curl_multi_wait does not wait if it has no descriptor, so it gets the mark (see exchange_sockets.h).
   struct curl_waitfd mark = {.fd = parts->mark};
   return parts->curl->multi_wait(parts->multi, &mark, 1, slice, NULL) == CURLM_OK ? CURLE_OK : CURLE_FAILED_INIT;
 }

@@ -4,8 +4,8 @@
 #include "CAttachABI.h"
 #include "libcurl.h"
 
-/// Makes the libcurl of a transfer the libcurl for exchanges, unless another one was chosen before. Call it in the
-/// thread of the transfer, inside the host.
+/// Chooses the libcurl of a transfer as the libcurl for exchanges, unless one was chosen before. Call it in the thread
+/// of the transfer, inside the host.
 void exchange_use(const struct libcurl *curl);
 
 /// Notes that the program gives libcurl its own memory functions. These functions might not work on a thread of the
@@ -19,10 +19,10 @@ void exchange_make(const struct sluice_attach_exchange *exchange, struct sluice_
 void exchange_release(struct sluice_attach_exchanged *exchanged);
 
 /// Takes a lock before a fork(). While it is held, libcurl does nothing in exchanges except wait for the network. So no
-/// lock of libcurl or of its TLS library is held by a thread that does not exist in the child. Waits at most until
-/// `until`, a time of CLOCK_MONOTONIC.
+/// lock of libcurl or of its TLS library is held by a thread that does not exist in the child. If the lock is not free,
+/// waits for it until the time `until` of CLOCK_MONOTONIC.
 ///
-/// @return whether it is locked
+/// @return whether the lock is held
 bool exchange_lock(const struct timespec *until);
 void exchange_unlock(void);
 

@@ -15,7 +15,7 @@ void exchange_result_receive(
 
 /// Copies what the handle knows about the response into the result.
 ///
-/// @param easy NULL if there was no memory for one
+/// @param easy NULL if there was no memory for a handle
 void exchange_result_end(struct exchange_result *result, CURL *easy, const struct libcurl *curl, CURLcode code);
 
 /// Lends the contents of the result. Sets `memory` to the result, so that `exchange_release` can free it.

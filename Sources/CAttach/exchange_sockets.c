@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// Sockets of exchanges get numbers from this one on. So the program's own descriptors get the numbers that they would
-/// get without an exchange.
+/// Sockets of exchanges get this number or higher numbers. So the program's own descriptors get the numbers that they
+/// would get without an exchange.
 enum { FIRST_DESCRIPTOR = 512 };
 
 static struct entry {

@@ -1,5 +1,5 @@
 // The sockets of exchanges. The program does not know these sockets: it may close every descriptor, reuse their
-// numbers, or fork. All functions are called with the lock of exchanges.
+// numbers, or fork. The caller of each function must hold the lock of exchanges.
 #ifndef SLUICE_ATTACH_EXCHANGE_SOCKETS_H
 #define SLUICE_ATTACH_EXCHANGE_SOCKETS_H
 #include "libcurl.h"

@@ -1,5 +1,5 @@
-// What is known about each easy handle of the program: the options that describe its request, because libcurl has no
-// function to read them, and the transfer that runs on it.
+// What is known about each easy handle of the program: the options that describe its request, and the transfer that
+// runs on it. The options are noted because libcurl has no function to read them.
 #ifndef SLUICE_ATTACH_HANDLE_H
 #define SLUICE_ATTACH_HANDLE_H
 #include "libcurl.h"
@@ -20,13 +20,13 @@ struct options {
   long port;
   struct curl_slist *headers;
   const void *content;
-  /// Our copy of CURLOPT_COPYPOSTFIELDS; then `content` is NULL.
+  /// Our copy of the bytes of CURLOPT_COPYPOSTFIELDS. If it is set, `content` is NULL.
   void *copied_content;
   size_t copied_length;
   /// The length of `content`; -1 if `content` ends with a NUL.
   curl_off_t content_length;
   enum request_kind kind;
-  /// The form of REQUEST_POST_FORM, which the program keeps.
+  /// The form that is sent with REQUEST_POST_FORM. The program owns it.
   struct curl_httppost *form;
   curl_mime *mime;
   /// Whether CURLOPT_USERPWD and the like are set, so that libcurl adds a header with credentials.

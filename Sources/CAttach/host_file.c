@@ -36,8 +36,8 @@ static bool find(char *path, size_t size) {
   return written > 0 && (size_t)written < size;
 }
 
-/// Whether the program itself, or another library in it, has a function with the name of a function of libjansson. The
-/// host and its plugins would call that function.
+/// Whether the program or another library in it has a function with the same name as a function of libjansson. The host
+/// and its plugins would call that function in place of libjansson's.
 static bool has_foreign_json(void) {
   const char *const names[] = {"json_object", "json_loadb", "json_string", "json_delete"};
   for (size_t index = 0; index < sizeof names / sizeof *names; index++) {

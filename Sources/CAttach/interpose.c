@@ -39,7 +39,7 @@ static struct handle *meet(CURL *easy, const struct libcurl *curl) {
   return handle;
 }
 
-/// Whether a transfer on a handle without an entry must not run.
+/// Whether a transfer on a handle that has no entry must be refused.
 static bool is_refused_unseen(CURL *easy, const struct libcurl *curl) {
   return session_is_on && easy && !curl->is_for_itself && session_fails_without_pipeline();
 }
@@ -143,7 +143,8 @@ INTERPOSED void curl_easy_cleanup(CURL *easy) {
   if (handle) {
     pending_remove(handle);
     transfer_end(handle, CURLE_OK, true);
-    // Must come before libcurl frees the handle: another thread could then get a handle with the same address.
+    // The entry is removed before libcurl frees the handle: as soon as it is free, another thread can get a handle with
+    // the same address.
     handle_forget(easy);
   }
   if (curl->easy_cleanup) curl->easy_cleanup(easy);
@@ -239,8 +240,8 @@ INTERPOSED CURLMcode curl_multi_remove_handle(CURLM *multi, CURL *easy) {
   return code;
 }
 
-/// The multi handle of an ended transfer whose held response this thread is giving to the program. The program is then
-/// in a callback, but libcurl does not know this.
+/// While this thread gives the held response of an ended transfer to the program: the multi handle of that transfer,
+/// otherwise NULL. During this time, the program is in a callback, but libcurl does not know this.
 static _Thread_local const CURLM *ending;
 
 INTERPOSED CURLMsg *curl_multi_info_read(CURLM *multi, int *left) {

@@ -19,8 +19,8 @@
 struct caller {
   struct caller *next;
   const struct link_map *object;
-  /// Compared in addition to `object`: the link map of a closed library can be reused for another library, which very
-  /// probably has its dynamic section at another address.
+  /// A library is recognized by `object` and by this address. The link map of a closed library can be reused for
+  /// another library, but that library very probably has its dynamic section at another address.
   const ElfW(Dyn) *section;
   struct libcurl curl;
 };
@@ -82,7 +82,7 @@ struct source {
   /// no libcurl.
   void *library;
   const char *version;
-  /// `library` is the caller itself.
+  /// Whether `library` is the caller itself.
   bool is_indirect;
 };
 
@@ -164,8 +164,8 @@ static const struct libcurl *known(const struct link_map *object) {
   return NULL;
 }
 
-/// With `finding` held. A few entries are static, because a program that has run out of memory must still reach its
-/// libcurl.
+/// The caller must hold `finding`. A few entries are static, because a program that has run out of memory must still
+/// reach its libcurl.
 static struct caller *make_caller(void) {
   static struct caller spare[4];
   static size_t spare_count = sizeof spare / sizeof *spare;

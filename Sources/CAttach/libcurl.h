@@ -1,5 +1,5 @@
 // The libcurl that a part of the program uses. A process may have several: Debian has one over OpenSSL and one over
-// GnuTLS, with other symbol versions.
+// GnuTLS, with different symbol versions.
 #ifndef SLUICE_ATTACH_LIBCURL_H
 #define SLUICE_ATTACH_LIBCURL_H
 #define CURL_DISABLE_TYPECHECK
@@ -53,7 +53,8 @@ struct libcurl {
   void (*url_cleanup)(CURLU *);
   void (*free)(void *);
   curl_version_info_data *(*version_info)(CURLversion);
-  /// Whether all functions exist that a transfer through the pipeline needs; libcurl 7.83 and later have them.
+  /// Whether this libcurl has all functions that a transfer through the pipeline needs; libcurl 7.83 and later have
+  /// them.
   bool is_complete;
   /// Whether the caller is itself a libcurl, which creates handles for its own use, such as for DNS over HTTPS.
   bool is_for_itself;
@@ -66,8 +67,9 @@ bool is_libcurl(const char *path);
 /// The libcurl of the code at an address, such as a return address. Never NULL. From any thread.
 const struct libcurl *libcurl_of(const void *caller);
 
-/// Takes a lock before a fork(). While it is held, no thread looks up functions. Waits at most until `until`, a time of
-/// CLOCK_MONOTONIC, because a look-up can wait for a library whose constructor forks.
+/// Takes a lock before a fork(). While it is held, no thread looks up functions. If the lock is not free, waits for it
+/// until the time `until` of CLOCK_MONOTONIC. The wait has a limit because a look-up can wait for a library whose
+/// constructor forks.
 ///
 /// @return whether it is locked
 bool libcurl_lock(const struct timespec *until);

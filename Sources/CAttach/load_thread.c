@@ -35,8 +35,8 @@ static void drop(struct work *work) {
   free(work);
 }
 
-/// Waits until no other thread is loading a library. The program itself is never unloaded, so this reference is not
-/// released.
+/// Waits until no other thread is loading a library. `dlopen` returns a reference to the program itself. The program is
+/// never unloaded, so the reference is not released.
 static void wait_for_loader(void) { dlopen(NULL, RTLD_LAZY); }
 
 static void *run(void *context) {

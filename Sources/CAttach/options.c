@@ -33,7 +33,8 @@ static void copy_content(struct options *options, const void *value) {
   options->copied_length = length;
 }
 
-/// Notes the length of the body. Libcurl drops its copy of a body that is shorter, so the noted copy is dropped too.
+/// Notes the length of the body. If libcurl's copy of the body is shorter than this length, libcurl drops its copy, so
+/// the noted copy is dropped too.
 static void set_content_length(struct options *options, curl_off_t length) {
   if (options->copied_content && options->content_length < length) drop_copy(options);
   options->content_length = length;

@@ -7,8 +7,8 @@ struct sluice_attach_page *page_map(const char *folder);
 
 void page_unmap(struct sluice_attach_page *page);
 
-/// Opens a file in a command's folder. Returns a descriptor, or -1 unless it is a regular file of this user that no
-/// other user may write.
+/// Opens a file in a command's folder. Returns a descriptor. Returns -1 if it is not a regular file of this user, or if
+/// another user may write to it.
 int page_open_file(const char *folder, const char *name, int flags, size_t *length);
 
 #endif

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/// The longest time that a program may wait before its next check: a quarter of the time for which the stage has been
-/// suspended, but not outside of these bounds.
+/// These bounds limit how long a program may wait before its next check. Within them, the time is a quarter of the time
+/// for which the stage has been suspended.
 enum { SHORTEST_MILLISECONDS = 1, LONGEST_MILLISECONDS = 50, PART = 4 };
 
 /// A multi handle with a timer function or with pending handles.
@@ -21,9 +21,10 @@ struct multi {
   void *timer_data;
   /// In the order in which the program has added them.
   struct handle *first;
-  /// Whether this library has set the program's timer to another time than libcurl.
+  /// Whether this library has set the program's timer to a time that differs from libcurl's.
   bool is_armed;
-  /// Whether this library is inside a call in which the program may call libcurl.
+  /// Whether this library is calling libcurl or the program for this multi handle. A call of the program on it is then
+  /// a nested call.
   bool is_busy;
 };
 

@@ -21,7 +21,8 @@ void pending_remove(struct handle *handle);
 /// Gives libcurl the pending handles of a multi handle that are ready. Call it before libcurl's function.
 void pending_serve(CURLM *multi);
 
-/// Sets the program's timer early enough, and counts the pending handles. Call it after libcurl's function.
+/// Sets the program's timer so that the program calls again in time, and counts the pending handles. Call it after
+/// libcurl's function.
 ///
 /// @param running is increased by their number; may be NULL
 void pending_resume(CURLM *multi, int *running);

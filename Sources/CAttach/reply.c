@@ -198,8 +198,8 @@ static bool is_last(const struct handle *handle) {
   return status != 401 && status != 407 && status != 417 && status != 421;
 }
 
-/// Holds a line, unless the line must wait until the held lines are delivered, or is for the program at once.
-/// `is_taken` tells whether the line is held.
+/// Holds a line if the stages must see it before the program does. Other lines are not held: they are delivered at
+/// once, or after the held lines. `is_taken` tells whether the line is held.
 ///
 /// @return false if the transfer must end
 static bool take_line(
@@ -329,7 +329,8 @@ void reply_settle_whole(struct reply *reply, struct handle *handle) {
 
 CURLcode reply_settle(struct reply *reply, struct handle *handle, CURLcode code) {
   if (!reply->is_wrapped) return code;
-  // CURLOPT_FAILONERROR ends the transfer before the empty line, and so does a server that closes the connection.
+  // A transfer can end before the empty line of its head: because of CURLOPT_FAILONERROR, or because the server closes
+  // the connection.
   const bool is_short = reply->state == REPLY_HEAD && (code == CURLE_OK || code == CURLE_HTTP_RETURNED_ERROR);
   if (reply->state == REPLY_WHOLE || is_short) reply_settle_whole(reply, handle);
   long status = 0;

@@ -9,8 +9,8 @@
 #include "handle.h"
 
 enum reply_state {
-  /// No request waits for a response, or its response has not begun. Lines are passed to the program, such as a proxy's
-  /// answer to CONNECT.
+  /// No request waits for a response, or its response has not begun. Lines that come now, such as a proxy's answer to
+  /// CONNECT, are passed to the program.
   REPLY_OPEN,
   /// The lines of an informational head are passed to the program.
   REPLY_INFORMATIONAL,
@@ -33,7 +33,7 @@ struct reply {
   bool is_expected;
   /// Whether the stages have seen the head, or can no longer see it.
   bool is_seen;
-  /// Whether the program did not accept the head after libcurl had ended the transfer.
+  /// Whether libcurl had ended the transfer and the program then did not accept the head.
   bool is_failed;
   /// The number of connections that the transfer had made when the request was sent.
   long connections;
@@ -57,12 +57,12 @@ bool reply_wrap(struct reply *reply, const struct handle *handle);
 /// Gives libcurl the program's callbacks again. Does nothing for a response that is not wrapped.
 void reply_unwrap(const struct reply *reply, const struct handle *handle);
 
-/// Whether libcurl has another value for an option than the program has set.
+/// Whether an option has a value of this library in libcurl, in place of the program's value.
 bool reply_replaces(const struct reply *reply, CURLoption option);
 
 /// Notes that a request is about to be sent.
 ///
-/// @return false if the stages have already seen the response, so that there must not be another one
+/// @return false if the stages have already seen the response, so that no further request may be sent
 bool reply_expect(struct reply *reply, const struct handle *handle);
 
 /// Whether the process holds a whole head that may or may not be the last one. Costs one load.
@@ -74,7 +74,7 @@ void reply_settle_whole(struct reply *reply, struct handle *handle);
 
 /// Like `reply_settle_whole`, for a transfer whose result is known; also settles a head without its empty line.
 ///
-/// @return how the transfer ended; if the response was refused, the transfer has the refusal
+/// @return how the transfer ended; if the response was refused, the transfer stores the refusal
 CURLcode reply_settle(struct reply *reply, struct handle *handle, CURLcode code);
 
 void reply_free(struct reply *reply);

@@ -4,7 +4,7 @@
 #include "handle.h"
 #include "url.h"
 
-/// The request of a handle in the form that the host takes. Keeps its own memory until `request_free`.
+/// The request of a handle in the form that the host takes. It owns its memory; release it with `request_free`.
 struct request {
   struct sluice_attach_request form;
   struct sluice_attach_text *lines;
@@ -17,7 +17,7 @@ struct request {
 /// Reads the request that the options of a handle describe. The request must be freed only if the result is URL_HTTP.
 enum url_kind request_read(struct request *request, const struct handle *handle);
 
-/// Reads only the headers, for a hop.
+/// Reads only the headers that the options describe now, for a hop.
 bool request_read_headers(struct request *request, const struct handle *handle);
 
 void request_free(struct request *request);

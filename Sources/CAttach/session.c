@@ -43,9 +43,9 @@ static _Atomic(uint64_t) plan_refused;
 /// If this process permanently has no pipeline, the reason, as an `enum sluice_attach_count`; otherwise -1.
 static _Atomic(int) lost = -1;
 static _Atomic(unsigned) generation;
-/// Whether plugins of any plan until now may make exchanges.
+/// Whether any plan until now had plugins that may make exchanges.
 static _Atomic(bool) calls_out;
-/// The number of nested entries of this thread into `loading` and `gate`.
+/// How many times this thread has entered `loading` or `gate` and has not left it.
 static _Thread_local unsigned depth;
 
 /// The longest time that a fork() waits for calls of the host to return. If they take longer, the child has no
@@ -81,7 +81,7 @@ static bool has_spare_descriptor(void) {
 
 static void finish_early(void);
 
-/// With `loading` held.
+/// The caller must hold `loading`.
 static bool open_host(void) {
   if (atomic_load(&host)) return true;
   enum sluice_attach_count reason = SLUICE_ATTACH_COUNT_NO_HOST;
@@ -97,7 +97,7 @@ static bool open_host(void) {
   return true;
 }
 
-/// With `loading` held.
+/// The caller must hold `loading`.
 static void take_plan(uint64_t number) {
   size_t length = 0;
   char *plan = plan_read(number, plan_descriptor, folder, &length);
@@ -116,7 +116,7 @@ static uint64_t newest_plan(void) {
   return known ? sluice_attach_get_sequence(known) : 0;
 }
 
-/// Whether there is a plan that was not tried yet, or the host library was not opened yet.
+/// Whether the host library was not opened yet, or a plan was not tried yet.
 static bool has_news(void) {
   const uint64_t newest = newest_plan();
   return !atomic_load_explicit(&host, memory_order_acquire) ||
@@ -218,7 +218,8 @@ static void before_fork(void) {
   const struct timespec until = limit();
   has_loading = is_waiting && pthread_mutex_clocklock(&loading, CLOCK_MONOTONIC, &until) == 0;
   has_gate = has_loading && pthread_rwlock_clockwrlock(&gate, CLOCK_MONOTONIC, &until) == 0;
-  // This lock comes before the next ones, because libcurl may take those while this one is held.
+  // This lock is taken before the following locks, because libcurl may take the following locks while it holds this
+  // one.
   has_exchanges = exchange_lock(&until);
   has_look_up = libcurl_lock(&until);
   handle_lock_all();

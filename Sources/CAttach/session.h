@@ -10,7 +10,7 @@ extern bool session_is_on;
 /// no permission. Further calls are cheap.
 void session_prepare(void);
 
-/// Whether this thread is inside the host. A transfer that it makes then belongs to a stage.
+/// Whether this thread is inside the host. If so, a transfer that the thread makes belongs to a stage.
 bool session_is_inside(void);
 
 /// Whether a transfer without the pipeline must fail.

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The most that a call of the host with a stage in Swift needs, with a margin: 48 KiB were enough in tests.
+/// The stack that a call of the host needs if it runs a stage in Swift, with a margin: 48 KiB were enough in tests.
 enum { ROOM_BYTES = 64 << 10 };
 
 /// The bounds of the thread's stack. `lowest` is 0 before the system was asked, and 1 if the system did not report the
@@ -28,8 +28,8 @@ bool stack_has_room(void) {
     }
   }
   const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  // The thread runs on a stack of its own making, such as that of a coroutine. The bounds of such a stack are not
-  // known.
+  // The thread does not run on the stack that the system gave it, but for example on that of a coroutine. The bounds of
+  // such a stack are not known.
   if (here < lowest || here > highest) return false;
   return here - lowest >= ROOM_BYTES;
 }

@@ -16,12 +16,12 @@ enum transfer_start {
   TRANSFER_READY,
   /// A request stage is suspended.
   TRANSFER_WAITS,
-  /// The transfer must not begin. It is refused, but libcurl's setting for this could not be made.
+  /// The transfer is refused, but what would end it before its first hop could not be set up. So it must not begin.
   TRANSFER_FAILED,
 };
 
-/// Like `transfer_begin`, for a handle of a multi handle, whose program learns of errors from curl_multi_info_read. So
-/// a refused transfer begins nevertheless, and ends before its first hop sends anything. Does not wait for a suspended
+/// Like `transfer_begin`, for a handle of a multi handle. Here the program learns of errors from curl_multi_info_read.
+/// So even a refused transfer begins, and ends before its first hop sends anything. Does not wait for a suspended
 /// stage.
 enum transfer_start transfer_begin_in_multi(struct handle *handle);
 
@@ -32,10 +32,10 @@ enum transfer_start transfer_go_on(struct handle *handle, bool blocks);
 
 /// Gives the program the part of the response that is still held back. Call it when libcurl has ended a transfer.
 ///
-/// @return how the transfer ended, for the program
+/// @return the result that the program gets
 CURLcode transfer_settle(struct handle *handle, CURLcode code);
 
-/// Whether a whole head is held back, which `transfer_settle_head` gives to the program if the transfer has ended.
+/// Whether a whole head is held back. If the transfer has ended, `transfer_settle_head` gives the head to the program.
 bool transfer_has_whole_head(const struct handle *handle);
 
 /// Gives the program the head that is held back. Call it when libcurl has ended a transfer and the program has not
@@ -72,8 +72,8 @@ void transfer_end(struct handle *handle, CURLcode code, bool is_cancelled);
 /// Ends the transfer of a handle that libcurl has freed without a call that this library sees.
 void transfer_abandon(struct handle *handle);
 
-/// Whether libcurl has the transfer's value for an option. Then the program's new value is set only when the transfer
-/// ends.
+/// Whether an option has a value of the transfer in libcurl, in place of the program's value. If so, a new value of the
+/// program is set only when the transfer ends.
 bool transfer_replaces(const struct handle *handle, CURLoption option);
 
 /// Gives a handle that was duplicated during a transfer the settings of the program in place of those of the transfer.

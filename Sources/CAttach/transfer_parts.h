@@ -13,7 +13,7 @@ struct transfer {
   struct reply reply;
   /// The number of hops until now.
   unsigned hops;
-  /// The number of the next response in libcurl's memory.
+  /// The number that the next response to read has among the responses that libcurl keeps.
   int next_response;
   /// Whether a request stage is suspended.
   bool is_waiting;

@@ -1,8 +1,8 @@
 // The C functions. They catch every C++ exception.
 #include "schema_pattern.h"
 
-// libstdc++ refuses an expression with more states than this. The limit bounds the stack, because libstdc++ visits
-// states that take no input by recursion.
+// libstdc++ refuses an expression with more states than this. The limit bounds the stack: libstdc++ calls itself
+// recursively for states that take no input.
 #define _GLIBCXX_REGEX_STATE_LIMIT 4096
 
 #include <cstdio>
@@ -44,7 +44,7 @@ struct CountedText {
 
 sluice_pattern *sluice_pattern_compile(const wchar_t *pattern, size_t length, char *message, size_t size) {
   // The polynomial matcher advances all alternatives together, so that nothing backtracks and the stack does not grow
-  // with the text. With the lazy prefix, a single pass of the matcher is a search.
+  // with the text. Because of the lazy prefix, a single pass of the matcher searches the whole text.
   constexpr auto flags = std::regex_constants::ECMAScript | std::regex_constants::nosubs |
                          std::regex_constants::__polynomial;
   try {

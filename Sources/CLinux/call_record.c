@@ -41,7 +41,7 @@ static void leave(void *context) {
 }
 
 static void make_thread_end(void) {
-  // If no key is available, records stay taken when threads end; nothing else depends on the key.
+  // If no key is available, the records of threads that end are not reused. Nothing else depends on the key.
   pthread_key_create(&thread_end, leave);
 }
 

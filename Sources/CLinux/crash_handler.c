@@ -313,7 +313,7 @@ static void hand_on(int signal, ucontext_t *context) {
     if (comes_again(signal)) return;
     unblock(signal);
     send_here(signal);
-    // The previous handler has returned. abort(3) would end the process in this case, and so does this handler.
+    // The previous handler has returned. In this case abort(3) would end the process, so this handler ends it too.
     die(signal);
   }
   if (!comes_again(signal)) die(signal);

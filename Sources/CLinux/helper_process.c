@@ -74,8 +74,8 @@ static int limit(__rlimit_resource_t resource, uint64_t value, uint64_t grace) {
 }
 
 int sluice_limit_process(const sluice_process_limits *limits) {
-  // At the soft limit of processor time the kernel sends SIGXCPU, which shows the reason, and at the hard limit
-  // SIGKILL, which does not.
+  // At the soft limit of processor time, the kernel sends SIGXCPU, which shows the reason. At the hard limit it sends
+  // SIGKILL, which does not show the reason.
   int failed = limit(RLIMIT_CORE, 0, 0) | limit(RLIMIT_CPU, limits->processor_seconds, 1) |
                limit(RLIMIT_NOFILE, limits->descriptors, 0) | limit(RLIMIT_FSIZE, limits->file_bytes, 0);
 #ifndef IS_SANITIZED

@@ -31,7 +31,8 @@ static pid_t this_thread(void) { return (pid_t)syscall(SYS_gettid); }
 
 // MARK: Who ends the process
 
-/// Returns only in the first thread that calls it, also if that thread calls it again. All other threads wait here.
+/// Returns only in the first thread that calls it, and returns each time that this thread calls it. All other threads
+/// wait here.
 static void claim_end(void) {
   pid_t nobody = 0;
   if (atomic_compare_exchange_strong(&owner, &nobody, this_thread()) || nobody == this_thread()) return;

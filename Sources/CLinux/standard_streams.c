@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/// A number from here on is not affected by a library that closes or reopens low numbers.
+/// The former standard output gets this number or a higher one, because libraries may close or reopen descriptors with
+/// low numbers.
 #define FIRST_NUMBER 100
 
 static int is_open(int stream) { return fcntl(stream, F_GETFD) >= 0; }

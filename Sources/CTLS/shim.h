@@ -42,7 +42,7 @@ static inline SSL *sluice_tls_connection(X509_STORE_CTX *store) {
   return (SSL *)X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
 }
 
-/// Suspends the handshake. Call it in the verify callback, which must return the result.
+/// Suspends the handshake. Call it in the verify callback. The callback must return the result of this function.
 static inline int sluice_tls_retry_verify(SSL *tls) { return (int)SSL_set_retry_verify(tls); }
 
 static inline int sluice_tls_count(const STACK_OF(X509) *chain) { return chain == NULL ? 0 : sk_X509_num(chain); }

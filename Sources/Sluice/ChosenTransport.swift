@@ -70,7 +70,7 @@ final class ChosenTransport: Transport {
 
   func stream(of file: FileBody) throws(TransportError) -> BodyStream { try wire.stream(of: file) }
 
-  /// Whether the settings require libcurl for a scheme: by name, or by a proxy or HTTP/1.0.
+  /// Whether the settings require libcurl for a scheme: they name libcurl, or they need a proxy or HTTP/1.0.
   private func needsCurl(_ scheme: Origin.Scheme) -> Bool {
     switch settings.engine {
     case .wire: false

@@ -30,7 +30,7 @@ extension Engine {
   }
 
   /// - Parameters:
-  ///   - sources: the files from which libraries are read at the start, by the paths that the configuration has.
+  ///   - sources: for the path of a library in the configuration, the file from which the library is read at the start.
   ///   - wrap: wraps the transport of each loop; nil wraps none.
   package convenience init(
     _ configuration: Configuration, sources: [String: String], on loop: HostedLoop? = nil,

@@ -1,9 +1,9 @@
 import SluiceMessages
 
 extension HeaderFields {
-  /// The positions of the fields that the other list lacks, and of the fields that only the other list has. Fields are
-  /// equal if both name and value are equal. If equal fields are repeated, the first ones of both lists are matched
-  /// with each other.
+  /// The differences between this list and the other one: `lost` has the positions of the fields that only this list
+  /// has, `added` has the positions of the fields that only the other list has. Fields are equal if both name and value
+  /// are equal. If equal fields are repeated, the first ones of both lists are matched with each other.
   func changes(to other: HeaderFields) -> (lost: [Int], added: [Int]) {
     // Most changes only add fields at the end.
     let common = zip(indices, other.indices).first { !hasSameField(at: $0, as: other, at: $1) }?.0
@@ -19,7 +19,7 @@ extension HeaderFields {
     return (lost, added)
   }
 
-  /// The first field with the name and the value of a field of another list.
+  /// The index of the first field that has the same name and value as a field of another list.
   func firstIndex(ofFieldAt index: Int, in other: HeaderFields) -> Int? {
     indices.first { hasSameField(at: $0, as: other, at: index) }
   }

@@ -24,7 +24,7 @@ package struct HeaderLines: Sendable {
 
   package init() {}
 
-  /// Adds a line of the program, without a NUL in it.
+  /// Adds a line of the program. The line must not contain a NUL.
   package mutating func append(line: Span<UInt8>) {
     lines.append((text.append(line: line), form(of: line)))
   }

@@ -22,7 +22,7 @@ package struct ResponseLines: Sendable {
 
   package init() {}
 
-  /// Adds a line with its line end, without a NUL in it; the first one is the status line.
+  /// Adds a line with its line end. The line must not contain a NUL. The first line is the status line.
   package mutating func append(line: Span<UInt8>) {
     lines.append((text.append(line: line), form(of: line)))
   }

@@ -21,7 +21,7 @@ enum CompletionCommand {
     return .succeeded
   }
 
-  /// Nil if there is no script for the shell.
+  /// Returns nil if there is no script for the shell.
   static func script(for shell: String) -> String? {
     switch shell {
     case "bash": BashCompletion.script(CommandLineTool.tree)

@@ -42,7 +42,7 @@ package struct ContentCodings: Sendable, Hashable {
     unknownName = unknownName ?? others.unknownName
   }
 
-  /// - Throws: for an unknown coding, or too many codings.
+  /// - Throws: an error if a coding is unknown, or if there are too many codings.
   package func check() throws(ContentDecodingError) {
     guard count <= Self.maximumCount else {
       throw ContentDecodingError(.tooManyCodings, "it has \(count) codings; at most \(Self.maximumCount) are accepted")

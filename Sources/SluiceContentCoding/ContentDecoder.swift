@@ -2,10 +2,10 @@
 ///
 ///     wire ──► last coding ──► … ──► first coding ──► output
 ///
-/// The caller's buffer thus limits the memory that a small body can take when it is decoded. The decoder itself holds
-/// only the windows of the codings, and a few kilobytes between two codings. Confined to one thread at a time.
+/// The caller's buffer therefore limits the memory that a small body can take when it is decoded. The decoder itself
+/// holds only the windows of the codings, and a few kilobytes between two codings. Confined to one thread at a time.
 package final class ContentDecoder {
-  /// One coding, and the output of the previous coding on the way from the wire.
+  /// The decoder of one coding. Its input comes from the wire, or from a buffer with the output of another decoder.
   private final class Link {
     let coding: ContentCoding
     let decoder: any StreamDecoder
@@ -39,9 +39,9 @@ package final class ContentDecoder {
     }
   }
 
-  /// A coding can have this number of bytes beyond 16 times its output, for names, comments and empty blocks. Without a
-  /// limit, a small body could occupy the loop: an outer coding can produce endless input that an inner coding decodes
-  /// to nothing.
+  /// The input of a coding can have up to 16 times as many bytes as its output, plus this number of bytes for names,
+  /// comments and empty blocks. Without a limit, a small body could occupy the loop: an outer coding can produce
+  /// endless input that an inner coding decodes to nothing.
   private static let freeBytes = 1 << 20
 
   private static let bufferBytes = 16_384
@@ -49,7 +49,7 @@ package final class ContentDecoder {
   /// Ordered from the wire: the coding that was applied last comes first.
   private let links: [Link]
 
-  /// - Throws: for an unknown coding, too many codings, or lack of memory.
+  /// - Throws: an error if a coding is unknown, if there are too many codings, or if there is not enough memory.
   package init(_ codings: ContentCodings) throws(ContentDecodingError) {
     try codings.check()
     var links: [Link] = []

@@ -6,7 +6,7 @@ final class ZstdDecoder: StreamDecoder {
   private static let maximumWindowLog: Int32 = 23
 
   private let context: OpaquePointer
-  /// Whether the output was full, so that the decoder may have more output.
+  /// Whether the output was full. If so, the decoder may have more output.
   private var hasMore = false
   private(set) var isComplete = false
 

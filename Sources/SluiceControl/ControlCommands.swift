@@ -21,7 +21,8 @@ struct ControlCommands: Sendable {
 
     let method: String
     let path: String
-    /// Runs the command. The arguments are the document of the request, and whether the client wants text.
+    /// Runs the command. The arguments are the commands of the engine, the document of the request, and whether the
+    /// client wants the answer as text.
     let run: Run
   }
 
@@ -108,7 +109,7 @@ struct ControlCommands: Sendable {
     do { return .document(try await work().document()) } catch { throw ControlError(error) }
   }
 
-  /// A path, which the engine reads, or the document itself.
+  /// Reads the configuration from a path, or takes the given document as the configuration.
   private func configuration(_ source: JSONValue) throws(ControlError) -> Configuration {
     do {
       if let path = source.string {

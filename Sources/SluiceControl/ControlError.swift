@@ -10,7 +10,7 @@ public struct ControlError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Accepts any text: an engine of another version may have other codes.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The socket cannot be created: its path has another file, or another process listens there.
+    /// The socket cannot be created: a file of another kind is at its path, or another process listens there.
     public static let socket = Code(rawValue: "socket")
     /// There is no socket, or no process listens on it.
     public static let noEngine = Code(rawValue: "no_engine")
@@ -37,7 +37,7 @@ public struct ControlError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let configuration = Code(rawValue: "configuration")
     /// The swap was refused, and the running builds continue to serve; the message says why.
     public static let refused = Code(rawValue: "refused")
-    /// A newer command includes the work of this command.
+    /// A newer command has replaced this command, because it includes the same work.
     public static let superseded = Code(rawValue: "superseded")
     /// The swap was cancelled before anything was published.
     public static let cancelled = Code(rawValue: "cancelled")

@@ -21,8 +21,8 @@ public final class ControlServer: Sendable {
   private let server: EmbeddedServer
 
   /// - Parameters:
-  /// - place: where to listen. A socket at the path to which no process listens is replaced. Any other file at the path
-  ///   is an error.
+  /// - place: where to listen. If there is a socket at the path and no process listens on it, the socket is replaced.
+  ///   Any other file at the path is an error.
   /// - reload: needed only if the program adds stages or settings to each configuration that it loads.
   public init(
     _ engine: Engine, at place: ControlPlace = .userFolder, reload: Reload? = nil

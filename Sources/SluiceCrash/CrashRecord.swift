@@ -154,7 +154,8 @@ extension CrashRecord.Call {
     let digits = words[4]
     let high = UInt64(digits.prefix(16), radix: 16) ?? 0
     let low = UInt64(digits.dropFirst(16), radix: 16) ?? 0
-    // This initializer sets the version and variant bits of a UUID, which are the same in every id.
+    // This initializer sets the version and variant bits of a UUID. It changes nothing here, because these bits are the
+    // same in every id.
     transaction = high == 0 && low == 0 ? nil : TransactionID(randomHigh: high, randomLow: low)
   }
 }

@@ -105,7 +105,8 @@ public struct CrashReport: Sendable {
   public let call: Call?
   /// The plugin calls on other threads at that moment.
   public let otherCalls: [Call]
-  /// Derived from the call on this thread and from the first frame whose code belongs to a plugin or to the host.
+  /// The cause follows from the call on this thread, and from the first frame whose code belongs to a plugin or to the
+  /// host.
   public let cause: Cause
   /// The backtrace, innermost frame first.
   public internal(set) var frames: [Frame]
@@ -123,7 +124,7 @@ public struct CrashReport: Sendable {
     }
   }
 
-  /// Nil if the bytes are not a record. This means that the process did not crash.
+  /// Returns nil if the bytes are not a record. This means that the process did not crash.
   public init?(record bytes: some Collection<UInt8>) {
     guard let record = CrashRecord(bytes) else { return nil }
     self.init(record)
@@ -132,7 +133,8 @@ public struct CrashReport: Sendable {
   /// Reads the record from a file, or from a pipe whose writing ends are closed. The caller keeps ownership of the
   /// descriptor.
   public init?(reading descriptor: Int32) {
-    // If the handler wrote to a file, it shared the file offset with this descriptor, so the offset is at the end.
+    // If the handler wrote to a file, this descriptor has the same file offset. The offset is therefore at the end of
+    // the record.
     lseek(descriptor, 0, SEEK_SET)
     guard let bytes = Self.readAll(descriptor) else { return nil }
     self.init(record: bytes)
@@ -172,8 +174,8 @@ public struct CrashReport: Sendable {
     cause = Self.cause(call, frames)
   }
 
-  /// The first frame in a plugin or in the host decides. If a plugin passes a bad pointer to memcpy, the plugin is thus
-  /// at fault.
+  /// The first frame in a plugin or in the host decides. If a plugin passes a bad pointer to memcpy, the plugin is
+  /// therefore at fault.
   private static func cause(_ call: Call?, _ frames: [Frame]) -> Cause {
     var first: Frame.Owner?
     for frame in frames where first == nil {
@@ -223,7 +225,8 @@ struct CodeOwners {
   init(_ record: CrashRecord) {
     map = record.map
     host = record.map.region(at: record.handler)?.path
-    // An entry with an instance replaces an entry of the same library without one, because it contains more facts.
+    // Entries with an instance contain more facts. They are sorted last, so that they replace entries of the same
+    // library without an instance.
     let subjects = (record.known + record.calls.map(\.subject)).sorted { $0.stage.isEmpty && !$1.stage.isEmpty }
     builds = Dictionary(subjects.map { ($0.copy, CrashReport.Build($0)) }) { _, last in last }
   }

@@ -22,8 +22,8 @@ public enum CrashReporter {
   /// Writes crash records to a descriptor: a pipe or a socket that another process reads, or a file. The descriptor
   /// must stay open. A second call replaces the descriptor.
   ///
-  /// Must be called before the engine is created: a thread can report a stack overflow only if it first calls a plugin
-  /// after this.
+  /// Must be called before the engine is created. A thread can report a stack overflow only if its first call of a
+  /// plugin comes after this call.
   ///
   /// - Parameter limit: the process ends at most this long after a crash, even if its record is incomplete.
   public static func install(descriptor: Int32, limit: Duration = Self.limit) throws(Unavailable) {

@@ -22,7 +22,7 @@ struct MemoryMap: Sendable {
     }
   }
 
-  /// For a deleted file, the name that it had.
+  /// The path of the file. For a deleted file, it is the path that the file had.
   private static func current(_ path: String) -> String {
     let mark = " (deleted)"
     return path.hasSuffix(mark) ? String(path.dropLast(mark.count)) : path

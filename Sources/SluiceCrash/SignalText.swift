@@ -23,7 +23,7 @@ enum SignalText {
   }
 
   private static func memory(_ record: CrashRecord) -> String {
-    // SI_KERNEL: such an address cannot exist on this machine, and the kernel does not report it.
+    // SI_KERNEL: the address cannot exist on this machine, and the kernel does not report which address it was.
     if record.code == 128 { return "use of an impossible address, as from a pointer in freed or overwritten memory" }
     if isStackOverflow(record) { return "\(access(record)): the stack overflowed" }
     let isNull = record.address < 65536

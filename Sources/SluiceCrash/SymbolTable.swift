@@ -35,7 +35,7 @@ struct SymbolTable {
   /// The demangled name of the function.
   func function(at address: UInt64) -> String? { found[address].map { Self.demangle($0.name) } }
 
-  /// Nil if the end of a segment overflows, which can happen if the file is damaged.
+  /// Returns nil if the end of a segment overflows, which can happen if the file is damaged.
   private static func place(_ segment: GElf_Phdr) -> (file: Range<UInt64>, address: UInt64)? {
     let (end, isTooLarge) = segment.p_offset.addingReportingOverflow(max(segment.p_filesz, 1))
     return isTooLarge ? nil : (segment.p_offset..<end, segment.p_vaddr)

@@ -7,9 +7,9 @@ package import SluiceMessages
 @usableFromInline
 package final class ChunkedBody {
   private enum State: Sendable {
-    /// In the size of a chunk, of which this number of digits was read.
+    /// The next byte belongs to the size of a chunk; `digits` digits of the size were read.
     case size(digits: Int)
-    /// In the spaces after the size, before an extension.
+    /// The next byte belongs to the spaces between the size and an extension.
     case afterSize
     case `extension`
     case sizeEnd
@@ -45,8 +45,8 @@ package final class ChunkedBody {
   ///
   /// - Parameters:
   ///   - bytes: bytes of the body. Bytes after its end are allowed.
-  ///   - position: where to continue. It is moved after all bytes that were read. The caller may drop the bytes before
-  ///     it.
+  ///   - position: where to continue. The call moves it past all bytes that were read. The caller may drop the bytes
+  ///     before the new position.
   /// - Returns: nil if all bytes were read, or if the body is done. In the second case, the body ends at `position`.
   package func next(
     in bytes: Span<UInt8>, at position: inout Int

@@ -88,10 +88,10 @@ struct FieldSection: Sendable {
 
 /// The fields that decide where a message ends, how it is coded, or whether the connection is closed after it.
 enum DecidingFields {
-  /// Whether one of these fields has a name of this length.
+  /// Whether a name of `count` bytes has the length of one of these fields' names.
   @inline(__always)
   static func hasLength(_ count: Int) -> Bool {
-    // Bit n is set if a name has n bytes.
+    // Bit n is set if the name of one of these fields has n bytes.
     count < 18 && 0b11_0100_0100_0000_0000 &>> count & 1 == 1
   }
 

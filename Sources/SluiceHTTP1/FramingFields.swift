@@ -4,7 +4,7 @@ import SluiceMessages
 struct FramingFields: Sendable {
   enum Coding: Sendable {
     case missing
-    /// The last coding is `chunked`, which occurs only once.
+    /// The last coding is `chunked`, and no other coding is `chunked`.
     case chunked(isAlone: Bool)
     /// There are only codings other than `chunked`.
     case other

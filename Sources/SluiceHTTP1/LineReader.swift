@@ -16,7 +16,7 @@ struct LineReader: Sendable {
     searched = position
   }
 
-  /// Whether no byte of the next line was examined.
+  /// Whether the search for the end of the next line is still at the first byte of the line.
   var isAtStart: Bool { searched == position }
 
   /// Continues the search at `index`. The caller must know that there is no line end between ``position`` and `index`.

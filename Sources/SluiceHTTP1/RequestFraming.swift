@@ -18,8 +18,8 @@ package struct RequestFraming: Sendable {
     case length(Int)
     /// The last chunk (RFC 9112 §7.1).
     case chunked
-    /// The last chunk, of a body that has other transfer codings besides `chunked`. A server that does not know these
-    /// codings answers 501 (RFC 9112 §6.1).
+    /// The last chunk (RFC 9112 §7.1); the body has other transfer codings besides `chunked`. A server that does not
+    /// know these codings answers 501 (RFC 9112 §6.1).
     case codedChunks
   }
 
@@ -37,7 +37,7 @@ package struct RequestFraming: Sendable {
   /// What ends the body.
   ///
   /// - Throws: if the fields contradict one another, or if one of them is not valid. In HTTP/1.0, a transfer coding is
-  ///   not valid, because a proxy may have forwarded it without knowing it.
+  ///   not valid, because a proxy may have forwarded it without understanding it.
   package func body(version: HTTPVersion?) throws(FramingViolation) -> Body {
     let bytes = try fields.length()
     switch try fields.coding() {

@@ -8,14 +8,14 @@ package import SluiceMessages
 package struct RequestHead {
   /// How the body is framed.
   package enum Framing: Sendable, Hashable {
-    /// There is no body, and the method expects none.
+    /// There is no body, and the method needs no `Content-Length: 0`.
     case none
     case length(Int)
     case chunked
   }
 
-  /// The first field lines of every request to an origin, unless the request has these fields itself or omits them. It
-  /// is a class, because it is passed on for every request.
+  /// The first field lines of every request to an origin. A line is left out if the request has this field itself, or
+  /// if its options omit the field. It is a class, so that passing it on for each request copies only a reference.
   package final class Preamble: Sendable {
     /// The value of `Host`: `example.com`, or `example.com:8080` if the port is not the scheme's default.
     package let host: [UInt8]
@@ -31,7 +31,8 @@ package struct RequestHead {
     }
   }
 
-  /// Fields that are sent unless the request has a field of that name; nil sends none.
+  /// The values of fields that are sent if the request has no field of the same name. A field whose value is nil is not
+  /// sent.
   package struct Defaults: Sendable {
     package var accept: String?
     package var codings: String?
@@ -66,7 +67,7 @@ package struct RequestHead {
     static let replacing: Facts = [.hasHost, .hasAccept, .hasCodings, .hasAgent]
     /// There is a body, and the request asks for a 100 response before it (RFC 9110 §10.1.1).
     static let expectsContinue = Facts(rawValue: 16)
-    /// A field must be left out, or its bytes in the buffer cannot be sent unchanged.
+    /// A field must be left out, or the bytes of a field in the buffer cannot be sent unchanged.
     static let hasExceptions = Facts(rawValue: 32)
 
     /// Whether there is a body, and the request asks for a 100 response before it.

@@ -28,7 +28,7 @@ package enum ResponseBody {
     }
   }
 
-  /// Whether this number of bytes certainly contains the rest of the body.
+  /// Whether the next `byteCount` bytes certainly contain the rest of the body.
   package func isWhole(in byteCount: Int) -> Bool {
     switch self {
     case .done: true
@@ -51,7 +51,7 @@ package enum ResponseBody {
   ///
   /// - Parameters:
   ///   - bytes: bytes of the body. Bytes after its end are allowed.
-  ///   - position: where to continue. It is moved after all bytes that were read.
+  ///   - position: where to continue. The call moves it past all bytes that were read.
   /// - Returns: nil if all bytes were read, or if the body is done. In the second case, the body ends at `position`.
   package mutating func next(
     in bytes: Span<UInt8>, at position: inout Int

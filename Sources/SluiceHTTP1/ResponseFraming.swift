@@ -19,7 +19,7 @@ package struct ResponseFraming: Sendable {
     case chunked
     /// The end of the connection.
     case close
-    /// The stream, in HTTP/2 and later.
+    /// The end of the stream, in HTTP/2 and later.
     case stream
   }
 
@@ -39,14 +39,14 @@ package struct ResponseFraming: Sendable {
 
   /// What ends the body of a final response.
   ///
-  /// - Throws: if the fields contradict one another, or if one of them is not valid. The fields are ignored if there is
-  ///   no body because of the status or the method.
+  /// - Throws: if the fields contradict one another, or if one of them is not valid. If the status or the method allows
+  ///   no body, the fields are ignored and nothing is thrown.
   package mutating func body(
     status: Int, version: HTTPVersion?, isAnswerToHead: Bool
   ) throws(FramingViolation) -> Body {
     if isAnswerToHead || (100..<200).contains(status) || status == 204 || status == 304 { return .none }
-    // The function is mutating, so that a caller that has this value in an object does not copy it. A copy would have
-    // to count references.
+    // The function is mutating so that it works on the value in place. Otherwise, a caller that stores the value in an
+    // object would copy it, and the copy would change reference counts.
     let bytes = try fields.length()
     let isMultiplexed = version == .http2 || version == .http3
     let coding = try fields.coding()

@@ -28,7 +28,7 @@ package final class ResponseHead {
   private var closes = false
   private var keepsAlive = false
 
-  /// 0 until the status line is complete.
+  /// The status code; 0 until the status line is complete.
   package private(set) var status = 0
   package private(set) var version = HTTPVersion.http11
   /// What ends the body of a final response; set when the head is complete.
@@ -59,8 +59,8 @@ package final class ResponseHead {
   /// The number of fields so far.
   package var fieldCount: Int { section.count }
 
-  /// Whether the connection cannot be used again, because the server closes it or because it must not be used again
-  /// (RFC 9112 §9.3).
+  /// Whether the connection cannot carry another request: the server closes it, or RFC 9112 §9.3 forbids using it
+  /// again.
   package var endsConnection: Bool {
     if closes || body == .close || framing.mustClose(version: version) { return true }
     return version == .http10 && !keepsAlive
@@ -105,8 +105,8 @@ package final class ResponseHead {
     body = .none
   }
 
-  /// Reads a status line, such as `HTTP/1.1 200 OK`. The reason phrase can be missing, with or without the space before
-  /// it.
+  /// Reads a status line, such as `HTTP/1.1 200 OK`. The reason phrase can be missing. The space before it can then be
+  /// missing too.
   private func readStatusLine(_ bytes: Span<UInt8>) throws(MessageViolation) -> Bool {
     try checkStart(bytes)
     guard let line = try statusLine.next(in: bytes) else {
@@ -131,7 +131,7 @@ package final class ResponseHead {
 
   /// Refuses bytes that are not HTTP as soon as the first bytes show it, before a whole line has arrived.
   private func checkStart(_ bytes: Span<UInt8>) throws(MessageViolation) {
-    // "HTTP/1." as a number, with the first byte in the lowest bits.
+    // The seven bytes of "HTTP/1." as a number, with the first byte in the lowest bits.
     let start: UInt64 = 0x2E_31_2F_50_54_54_48
     if let word = bytes.word(at: 0), word & 0xFF_FFFF_FFFF_FFFF == start, Self.digit(bytes[7]) != nil { return }
     for index in 0..<min(bytes.count, 7) where bytes[index] != UInt8(truncatingIfNeeded: start >> (8 * index)) {
@@ -144,7 +144,7 @@ package final class ResponseHead {
 
   @inline(__always)
   private func note(_ field: FieldLine, in bytes: Span<UInt8>) {
-    // A fast check: most fields have names of other lengths.
+    // Comparing only the length is fast, and most field names have a length that excludes them.
     if DecidingFields.hasLength(field.name.count) { noteDeciding(field, in: bytes) }
   }
 

@@ -1,6 +1,6 @@
 import SluiceJSON
 
-/// The schema of draft-07 schemas. A `$ref` may name it, and every schema is checked with it.
+/// The JSON Schema that describes draft-07 schemas. A `$ref` may name it, and every schema is checked with it.
 enum Draft07 {
   static let uri = "http://json-schema.org/draft-07/schema"
 
@@ -8,7 +8,7 @@ enum Draft07 {
     try SchemaCompiler.rules(of: JSONValue(parsing: text), [:], nil)
   }
 
-  /// Only the keywords that restrict a value.
+  /// The text of this schema. Keywords that do not restrict a value, such as `title`, are left out.
   static let text = #"""
     {
       "$id": "http://json-schema.org/draft-07/schema#",

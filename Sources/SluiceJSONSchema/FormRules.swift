@@ -67,7 +67,8 @@ extension SchemaChecker {
     return (fitting, misfits)
   }
 
-  /// Reports the form that matched furthest. If all forms fail at this value itself, reports what each form expects.
+  /// Reports the violations of the form whose first violation is deepest in the value. If all forms fail at this value
+  /// itself, reports what each form expects.
   fileprivate mutating func fail(_ misfits: [[JSONSchema.Violation]]) -> Bool {
     guard goesOn, let count = found?.count else { return false }
     var closest: [JSONSchema.Violation] = []

@@ -10,8 +10,8 @@ public import SluiceJSON
 public final class JSONSchema: Sendable {
   private let rules: SchemaRules
 
-  /// Compiles a schema; `documents` are further schemas by their absolute URI. Later changes of these values have no
-  /// effect.
+  /// Compiles a schema. The keys of `documents` are absolute URIs, and the values are further schemas that the schema
+  /// may refer to. Later changes of these values have no effect.
   ///
   /// Throws ``JSONError/Code/invalidSchema`` with the keyword at fault.
   public init(_ schema: JSONValue, documents: [String: JSONValue] = [:]) throws(JSONError) {

@@ -34,7 +34,7 @@ extension JSONValue {
     case .boolean, .null: hasher.combine(bool)
     case .array: for item in elements { hasher.combine(try item.hash(&work, depth: depth + 1)) }
     case .object:
-      // A sum, because the order of members does not matter.
+      // The hashes are added up, because the order of members does not matter.
       var sum = 0
       for (key, item) in members {
         var member = Hasher()
@@ -71,7 +71,8 @@ extension JSONValue {
     return integer < whole ? -1 : 1
   }
 
-  /// True if one of the two is not a number. 0.0075 is a multiple of 0.0001, although neither is exact.
+  /// Whether this number is a multiple of the divisor; true if one of the two is not a number. 0.0075 counts as a
+  /// multiple of 0.0001, although a double represents neither of them exactly.
   func isMultiple(of divisor: JSONValue) -> Bool {
     if let integer, let divisor = divisor.wholeNumber { return integer % divisor == 0 }
     guard let number, let divisor = divisor.number else { return true }

@@ -5,7 +5,7 @@ struct SchemaChecker {
   private let rules: SchemaRules
   /// Whether the caller wants the list of broken rules, and not only whether there is one.
   private let reports: Bool
-  /// The violations found so far; nil while the checker tries schemas whose violations are not errors by themselves.
+  /// The violations found so far; nil if violations are not reported, as in ``holds(_:for:)``.
   var found: [JSONSchema.Violation]?
   /// The path to the value that is being checked, if violations are reported.
   private(set) var path: [String] = []
@@ -26,7 +26,7 @@ struct SchemaChecker {
   static func violations(of rules: SchemaRules, in value: JSONValue) -> [JSONSchema.Violation] {
     var checker = SchemaChecker(rules, reports: true)
     do { _ = try checker.apply(rules.root, to: value) } catch {
-      // The path still names the place where the check reached the limit.
+      // The error left `path` unchanged, so it leads to the value at which the check reached the limit.
       checker.found?.append(JSONSchema.Violation(pointer: JSONPointer(tokens: checker.path), message: error.message))
     }
     return checker.found ?? []
@@ -57,7 +57,8 @@ struct SchemaChecker {
     return isValid
   }
 
-  /// Applies a schema whose violations are not errors by themselves.
+  /// Returns whether a value satisfies a schema, without reporting its violations. For schemas that the value need not
+  /// satisfy, such as those of `if`, `not` and `contains`.
   mutating func holds(_ schema: Int, for value: JSONValue) throws(JSONError) -> Bool {
     let outer = found
     found = nil

@@ -6,7 +6,7 @@ struct SchemaCompiler {
   /// The schema of draft-07, which every schema must satisfy; nil while the schema of draft-07 itself is compiled.
   private let draft07: SchemaRules?
   private var numbers: [JSONValue.Place: Int] = [:]
-  /// The schemas by number. `level` is the number of schemas and references on the way to the schema.
+  /// The schemas by number. `level` counts the schemas and references on the path from the root to the schema.
   private var schemas: [(source: JSONValue, level: Int)] = [(true, 0), (false, 0)]
   /// The level of the schema whose rules are being made.
   private var level = 0
@@ -26,7 +26,8 @@ struct SchemaCompiler {
     throw .invalidSchema("\(name) at \"\(first.pointer)\": \(first.message)")
   }
 
-  /// A loop, not recursion: a rule names its schemas by number, and their rules are made later.
+  /// Makes the rules of all schemas. It needs no recursion: a rule names its schemas by number, and a later round of
+  /// the loop makes their rules.
   private mutating func allRules() throws(JSONError) -> [[any SchemaRule]] {
     var rules: [[any SchemaRule]] = []
     var resolved = 0
@@ -51,7 +52,7 @@ struct SchemaCompiler {
       guard let value = schema.source[keyword] else { continue }
       if let rule = try rule(keyword, value, in: schema.source) { rules.append(rule) }
     }
-    // Without `items` and `if` these keywords demand nothing, but mistakes in them are still found.
+    // These keywords have no effect without `items` or `if`, but the compiler must find mistakes in them too.
     for value in ["additionalItems", "then", "else"].compactMap({ schema.source[$0] }) { _ = try number(of: value) }
     return rules
   }

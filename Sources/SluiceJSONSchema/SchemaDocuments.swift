@@ -2,14 +2,14 @@ import SluiceJSON
 
 /// A schema with the documents that it may refer to. Finds the target of each `$ref`; nothing is fetched.
 struct SchemaDocuments {
-  /// Keeps the copies alive: the members below identify values in them by address. A copy is a tree, so each schema is
-  /// in only one place and has one base URI.
+  /// Copies of the documents. They must stay alive, because the properties below identify the values in them by
+  /// address. A copy is a tree, so each schema is in only one place and has one base URI.
   private var copies: [JSONValue] = []
   private var bases: [JSONValue.Place: SchemaURI] = [:]
   private var resources: [String: JSONValue] = [:]
   /// The final target of each reference; null while it is being resolved.
   private var ends: [JSONValue.Place: JSONValue] = [:]
-  /// Every schema that is a `$ref`. Following one can lead to more, which are added at the end.
+  /// Every schema that is a `$ref`. Following a reference can reveal more references; they are added at the end.
   private(set) var references: [JSONValue] = []
   private(set) var root = JSONValue.null
 
@@ -37,7 +37,7 @@ struct SchemaDocuments {
     }
     guard schema.isObject, bases[schema.place] == nil else { return }
     var base = base
-    // Next to `$ref` every other keyword is ignored, even `$id` (draft-07 §8.3).
+    // If a schema has `$ref`, all its other keywords are ignored, even `$id` (draft-07 §8.3).
     if schema.reference != nil {
       references.append(schema)
     } else if let identifier = schema["$id"]?.string {
@@ -61,7 +61,8 @@ struct SchemaDocuments {
     }
   }
 
-  /// Follows a chain of references to its end. A schema without `$ref` is its own end.
+  /// Follows a chain of references and returns the schema at its end. If the schema has no `$ref`, returns the schema
+  /// itself.
   mutating func end(of schema: JSONValue) throws(JSONError) -> JSONValue {
     var end = schema
     var passed: [JSONValue.Place] = []

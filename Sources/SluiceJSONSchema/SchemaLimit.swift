@@ -4,9 +4,9 @@ import SluiceMessages
 /// Limits that keep a hostile schema or value from exhausting the stack or the clock. A schema that exceeds a limit is
 /// refused; a value that exceeds a limit violates its schema. The message names the limit.
 enum SchemaLimit {
-  /// Subschemas applied inside one another. This limit also bounds the nesting of a checked value.
+  /// How deeply a check may nest the application of subschemas. This limit also bounds the nesting of a checked value.
   static let depth = 1000
-  /// Subschemas nested in the text of a schema.
+  /// How deeply subschemas may be nested in the text of a schema.
   static let nesting = 200
   /// Bytes of a regular expression.
   static let patternBytes = 2048

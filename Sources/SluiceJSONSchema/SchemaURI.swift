@@ -1,7 +1,7 @@
 import SluiceMessages
 
-/// A URI reference, as `$id` and `$ref` hold it, in its five parts (RFC 3986 appendix B). A part that is present keeps
-/// its delimiter.
+/// A URI reference, such as the value of `$id` or `$ref`, split into its five parts (RFC 3986 appendix B). A part that
+/// is present keeps its delimiter.
 struct SchemaURI {
   private var scheme = ""
   private var authority = ""

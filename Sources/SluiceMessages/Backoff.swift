@@ -3,7 +3,7 @@
 public struct Backoff: Sendable, Hashable {
   /// The upper limit of the first delay; the limit doubles with each further attempt.
   public var base: Duration
-  /// The largest value of that limit.
+  /// The largest upper limit of a delay; the limit does not grow beyond it.
   public var maximum: Duration
   /// Whether each delay is exactly its limit, instead of a random time below the limit. Meant for a program that sends
   /// one request.

@@ -1,9 +1,9 @@
 /// Base64 with the standard alphabet and padding (RFC 4648 §4).
 public enum Base64 {
-  /// The text of some bytes, in ASCII, padded.
+  /// Encodes bytes as ASCII text with padding.
   public static func encode(_ bytes: [UInt8]) -> [UInt8] { encode(bytes.span) }
 
-  /// The same for bytes that the caller lends for the call.
+  /// Encodes bytes that the caller lends for the call, as ASCII text with padding.
   package static func encode(_ bytes: Span<UInt8>) -> [UInt8] {
     var text = [UInt8](repeating: padding, count: (bytes.count + 2) / 3 * 4)
     var output = text.mutableSpan
@@ -19,17 +19,17 @@ public enum Base64 {
     return text
   }
 
-  /// The bytes of a text, or nil if it is not the canonical spelling: no white space, full padding, and zero in the
-  /// bits that padding leaves over (RFC 4648 §3.5).
+  /// Decodes a text; nil if it is not in the canonical spelling. The canonical spelling has no white space and full
+  /// padding, and the unused bits of its last letter are zero (RFC 4648 §3.5).
   public static func decode(_ text: [UInt8]) -> [UInt8]? { decode(text.span) }
 
-  /// The same for text that the caller lends for the call.
+  /// Decodes a text that the caller lends for the call; nil if it is not in the canonical spelling.
   package static func decode(_ text: Span<UInt8>) -> [UInt8]? {
     guard text.count.isMultiple(of: 4) else { return nil }
     guard !text.isEmpty else { return [] }
     let last = text.count / 4 - 1
     let pads = text[text.count - 1] != padding ? 0 : text[text.count - 2] != padding ? 1 : 2
-    // Whole groups of three; the bytes for the padding are cut off.
+    // There is room for three bytes of each group. The last bytes, for which there is only padding, are cut off below.
     var bytes = [UInt8](repeating: 0, count: text.count / 4 * 3)
     var output = bytes.mutableSpan
     let values = values.span
@@ -58,7 +58,7 @@ public enum Base64 {
 // bits or is a byte.
 
 extension Span<UInt8> {
-  /// Three bytes as one number.
+  /// The three bytes of a group as one number.
   @unsafe @inline(__always)
   fileprivate func group(_ group: Int) -> UInt32 {
     let start = group &* 3
@@ -78,7 +78,8 @@ extension MutableSpan<UInt8> {
     if count > 3 { unsafe self[unchecked: start &+ 3] = alphabet[unchecked: Int(bits & 63)] }
   }
 
-  /// Writes the three bytes that a group of a text encodes; of its four characters, only the first `count` are letters.
+  /// Decodes a group of four characters and writes its three bytes. Only the first `count` characters are letters; the
+  /// others are padding and count as zero.
   @unsafe @inline(__always)
   fileprivate mutating func read(
     _ group: Int, of text: Span<UInt8>, letters count: Int, _ values: Span<UInt8>

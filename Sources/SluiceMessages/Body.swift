@@ -48,8 +48,8 @@ public final class FileBody: Sendable {
   public let byteCount: Int
   private let onRelease: (@Sendable () -> Void)?
 
-  /// - Parameter onRelease: runs when the last message that refers to the file is released; a spilled body removes its
-  ///   file there.
+  /// - Parameter onRelease: runs when the last message that refers to the file is released. For a spilled body, it
+  ///   removes the file.
   public init(path: String, byteCount: Int, onRelease: (@Sendable () -> Void)? = nil) {
     self.path = path
     self.byteCount = byteCount
@@ -64,7 +64,7 @@ public final class FileBody: Sendable {
 /// A producer that has no data yet returns an empty piece, and calls ``wake()`` when it has more, has reached its end,
 /// or has failed. The reader does not ask again before that.
 public final class BodyStream: Sendable {
-  /// The total size, if the producer knows it; without it the request is sent in chunks.
+  /// The total size, if the producer knows it; if it is nil, the request is sent in chunks.
   public let byteCount: Int?
   /// Returns the next piece of at most `maximum` bytes; an empty piece if no data is available yet, `nil` at the end.
   /// Called on the loop of the transaction; must not block.
@@ -74,7 +74,8 @@ public final class BodyStream: Sendable {
   package let trailers: (@Sendable () -> HeaderFields)?
   private let reader = Mutex<Reader?>(nil)
 
-  /// In a structure, because a generic container would wrap a bare function once more on each access.
+  /// Wraps the function in a structure, because Swift would wrap a function that is directly in a generic container
+  /// once more on each access.
   private struct Reader {
     let wake: @Sendable () -> Void
   }
@@ -95,8 +96,8 @@ public final class BodyStream: Sendable {
     self.trailers = trailers
   }
 
-  /// Makes the reader of the stream ask again. From any thread, also from within the function that reads; does nothing
-  /// when the stream has no reader.
+  /// Makes the reader of the stream ask again. May be called on any thread, and also by the function that reads. Does
+  /// nothing when the stream has no reader.
   public func wake() { reader.withLock { $0 }?.wake() }
 
   /// Sets the function that ``wake()`` calls, on any thread; nil removes it. Must be set before the first piece is

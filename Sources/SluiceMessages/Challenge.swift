@@ -1,10 +1,10 @@
 /// One demand for credentials from a `WWW-Authenticate` or `Proxy-Authenticate` field (RFC 9110 §11.6).
 public struct Challenge: Sendable, Hashable {
-  /// One `name=value`; the value without its quotes.
+  /// One parameter `name=value` of a challenge.
   public struct Parameter: Sendable, Hashable {
-    /// As the server spells it; compare it case-insensitively.
+    /// The name as the server spells it; compare it case-insensitively.
     public let name: String
-    /// Without the quotes, and without the backslashes that escape a character inside them.
+    /// The value without the quotes around it, and without the backslashes that escape characters between the quotes.
     public let value: String
 
     init(_ name: String, _ value: String) {
@@ -13,11 +13,12 @@ public struct Challenge: Sendable, Hashable {
     }
   }
 
-  /// As the server spells it; compare it case-insensitively.
+  /// The scheme as the server spells it; compare it case-insensitively.
   public let scheme: String
-  /// Everything after the scheme, as the server sent it.
+  /// The whole text after the scheme, as the server sent it.
   public let text: String
-  /// In the order of the field, at most 64 and no name twice; empty if there is a ``token68``.
+  /// The parameters in the order of the field. There are at most 64, no name occurs twice, and the list is empty if
+  /// there is a ``token68``.
   public let parameters: [Parameter]
   /// The text that some schemes have in place of parameters, for instance in `Negotiate a87421000492aa87==`.
   public let token68: String?
@@ -29,12 +30,12 @@ public struct Challenge: Sendable, Hashable {
     self.token68 = token68
   }
 
-  /// The value of a parameter, its name compared case-insensitively: `realm`, `nonce`, `scope`, `error`.
+  /// The value of the parameter with this name, such as `realm` or `nonce`. Names are compared case-insensitively.
   public subscript(name: String) -> String? {
     parameters.first { FieldSyntax.equals($0.name.utf8.span, text: name.lowercased()) }?.value
   }
 
-  /// Whether this is the scheme, compared case-insensitively.
+  /// Whether the challenge has this scheme. Schemes are compared case-insensitively.
   public func isScheme(_ scheme: String) -> Bool {
     FieldSyntax.equals(self.scheme.utf8.span, text: scheme.lowercased())
   }
@@ -48,8 +49,8 @@ extension Challenge {
 
   /// The challenges of a response in the order of its fields; at most ``maximumCount``.
   ///
-  /// A field that is malformed anywhere has no challenges, because one reader may see two challenges where another sees
-  /// one.
+  /// If any part of a field is malformed, all challenges of the field are left out, because readers may disagree about
+  /// how many challenges such a field has.
   /// - Parameter name: `www-authenticate` or `proxy-authenticate`.
   package static func challenges(in headers: HeaderFields, _ name: String) -> [Challenge] {
     var challenges: [Challenge] = []

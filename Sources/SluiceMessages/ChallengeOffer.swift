@@ -2,7 +2,7 @@
 public struct ChallengeOffer: Sendable, Hashable {
   /// 401 from the server, 407 from a proxy.
   public let status: Int
-  /// The demand on offer; other challenges of the same response are offered one by one.
+  /// The challenge to decide about. If the response has several challenges, they are offered one after the other.
   public let challenge: Challenge
   /// The number of challenges that this attempt has already answered.
   public let answered: Int
@@ -24,8 +24,8 @@ public enum ChallengeDecision: Sendable, Hashable {
   case performDefaultHandling
   /// Send again with this value of the credentials header, for instance `Bearer …`.
   case answer(String)
-  /// Send again with user and password, as Basic or Digest, whichever the challenge wants. If the challenge wants
-  /// neither, or if this user and password were already refused, the default handling follows.
+  /// Send again with user and password, by the scheme of the challenge: Basic or Digest. If the challenge has another
+  /// scheme, or if this user and password were already refused, the default handling follows.
   case credentials(user: String, password: String)
   /// End the transaction with the code `cancelled`.
   case cancel

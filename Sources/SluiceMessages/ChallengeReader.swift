@@ -4,7 +4,8 @@
 ///     challenge = token [ 1*SP ( token68 / [ param ] *( OWS "," OWS [ param ] ) ) ]
 ///     param     = token BWS "=" BWS ( token / quoted-string )
 ///
-/// A comma separates parameters, and also challenges: a parameter follows the comma if a token and a `=` follow it.
+/// A comma separates parameters, and also challenges. If a token and a `=` follow a comma, they begin a parameter;
+/// otherwise the comma is followed by a challenge.
 struct ChallengeReader {
   private let bytes: [UInt8]
   private var position = 0

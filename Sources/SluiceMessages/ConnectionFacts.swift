@@ -1,5 +1,5 @@
-/// Facts about the connection of a hop; nil for each fact that the transport does not know. Copies share their storage,
-/// because a copy is made at the end of every hop.
+/// Facts about the connection of a hop; nil for each fact that the transport does not know. Copies share their storage.
+/// This makes them cheap, because a copy is made at the end of every hop.
 public struct ConnectionFacts: Sendable, Hashable {
   /// One end of a connection.
   public struct Address: Sendable, Hashable {
@@ -46,7 +46,7 @@ public struct ConnectionFacts: Sendable, Hashable {
     set { fields.value.isReused = newValue }
   }
 
-  /// Known from the head of the response on.
+  /// The HTTP version of the connection; nil until the head of a response has arrived.
   public var version: HTTPVersion? {
     get { fields.value.version }
     set { fields.value.version = newValue }

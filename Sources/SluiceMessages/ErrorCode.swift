@@ -18,17 +18,18 @@ public struct ErrorCode: RawRepresentable, Sendable, Hashable, ExpressibleByStri
 
 // Messages that cannot be used.
 extension ErrorCode {
-  /// Not an absolute URL that every reader understands in the same way, or not a valid host pattern.
+  /// A text that is not an absolute URL, or that two readers could understand differently. Also an invalid host
+  /// pattern.
   public static let invalidURL = Self(rawValue: "invalid_url")
   /// An absolute URL whose scheme is neither `http` nor `https`.
   public static let unsupportedScheme = Self(rawValue: "unsupported_scheme")
-  /// Not a token, or `CONNECT`.
+  /// A method that is not a token, or is `CONNECT`.
   public static let invalidMethod = Self(rawValue: "invalid_method")
   /// A field name or value that breaks RFC 9110 §5, or a wrong `Host`.
   public static let invalidHeader = Self(rawValue: "invalid_header")
   /// A body that is not accepted, for instance one larger than `transport.maxRequestBytes`.
   public static let invalidBody = Self(rawValue: "invalid_body")
-  /// Not JSON, or JSON that is not the expected document.
+  /// Text that is not JSON, or JSON that is not the expected document.
   public static let invalidDocument = Self(rawValue: "invalid_document")
 }
 
@@ -59,7 +60,8 @@ extension ErrorCode {
   /// The caller cancelled the transaction, or its sink wants no more of the body. If the error names a stage, this
   /// stage has cancelled the transaction.
   public static let cancelled = Self(rawValue: "cancelled")
-  /// A kept connection broke before the response, or libcurl was about to send the request a second time by itself.
+  /// The connection had been kept after an earlier request, and broke before the response arrived. Over libcurl:
+  /// libcurl was about to send the request a second time by itself.
   public static let resent = Self(rawValue: "resent")
   /// The server states that it did not process the request (RFC 9113 §8.7).
   public static let notProcessed = Self(rawValue: "not_processed")
@@ -82,8 +84,8 @@ extension ErrorCode {
   /// The receiver of the response body could not take the body, because the disk is full or the reader has ended, for
   /// instance.
   public static let sink = Self(rawValue: "sink")
-  /// The response is an HTTP error, or not among the accepted statuses. The error names the stage that answered in
-  /// place of the server, if one did.
+  /// The response is an HTTP error, or not among the accepted statuses. If a stage answered in place of the server, the
+  /// error names this stage.
   public static let status = Self(rawValue: "http_status")
   /// The caller's own validation of the response refused it.
   public static let response = Self(rawValue: "response")

@@ -13,7 +13,7 @@ package enum FieldSyntax {
     return last.isLettersDigitsHyphens || isToken(bytes, from: bytes.count - 8, to: bytes.count)
   }
 
-  /// At most seven bytes.
+  /// Checks a name or value of at most seven bytes.
   private static func isShortToken(_ bytes: Span<UInt8>) -> Bool {
     if let word = bytes.shortWord, word.isLettersDigitsHyphens { return true }
     return !bytes.isEmpty && isToken(bytes, from: 0, to: bytes.count)
@@ -38,7 +38,7 @@ package enum FieldSyntax {
     return !last.hasControl || isFieldValue(bytes, from: bytes.count - 8, to: bytes.count)
   }
 
-  /// At most seven bytes.
+  /// Checks a name or value of at most seven bytes.
   private static func isShortFieldValue(_ bytes: Span<UInt8>) -> Bool {
     if let word = bytes.shortWord, !word.hasControl { return true }
     return isFieldValue(bytes, from: 0, to: bytes.count)
@@ -51,8 +51,8 @@ package enum FieldSyntax {
     return true
   }
 
-  /// Fields of one connection, and fields that frame a message, which a stage must not set (RFC 9110 §7.6.1, RFC 9112
-  /// §6).
+  /// Whether a field belongs to one connection or frames a message; a stage must not set such a field (RFC 9110 §7.6.1,
+  /// RFC 9112 §6).
   package static func isHopByHop(_ name: Span<UInt8>) -> Bool {
     switch name.count {
     case 2: equals(name, "te")
@@ -66,8 +66,8 @@ package enum FieldSyntax {
     }
   }
 
-  /// Fields that the transport itself writes or leaves out, even if a caller sets them: fields of one connection, and
-  /// `Content-Length`.
+  /// Whether the transport itself writes or leaves out the field, even if a caller sets it. These are the fields of one
+  /// connection, and `Content-Length`.
   @inlinable @inline(__always)
   package static func isTransportField(_ name: Span<UInt8>) -> Bool {
     // Bit n is set if the name of one of these fields has n bytes.
@@ -76,12 +76,12 @@ package enum FieldSyntax {
 
   @usableFromInline
   static func isNamedTransportField(_ name: Span<UInt8>) -> Bool {
-    // `User-Agent`, which is as long as `Connection` and part of most requests.
+    // This excludes `User-Agent` quickly: it is as long as `Connection`, and most requests have it.
     if name.count == 10, name[0] | 0x20 == UInt8(ascii: "u") { return false }
     return name.count == 14 ? equals(name, "content-length") : isHopByHop(name)
   }
 
-  /// Whether a field frames, routes or describes the message, and so cannot come after it (RFC 9110 §6.5.1).
+  /// Whether a field must not be a trailer, because it frames, routes or describes the message (RFC 9110 §6.5.1).
   package static func isBarredFromTrailers(_ name: Span<UInt8>) -> Bool {
     isTransportField(name)
       || equals(name, "host") || equals(name, "content-encoding") || equals(name, "content-type")
@@ -97,7 +97,7 @@ package enum FieldSyntax {
     return areEqual(bytes, unsafe text.span)
   }
 
-  /// The same with a text that is made at run time.
+  /// Compares case-insensitively with a text that is made at run time; `lowercase` must be ASCII in lower case.
   package static func equals(_ bytes: Span<UInt8>, text lowercase: String) -> Bool {
     areEqual(bytes, lowercase.utf8.span)
   }

@@ -155,7 +155,7 @@ struct DateScanner {
     return nil
   }
 
-  /// Exactly that many digits.
+  /// Reads a number that is spelled with exactly `width` digits.
   private mutating func number(_ width: Int) -> Int? {
     let digits = rest.prefix(width)
     guard digits.count == width, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

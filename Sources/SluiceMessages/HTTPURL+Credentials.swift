@@ -16,7 +16,8 @@ extension HTTPURL {
     userInfo(user: user.utf8.span, password: password.utf8.span)
   }
 
-  /// Like the function for strings, for bytes that need not be UTF-8 (RFC 7617 §2.1 leaves the charset open).
+  /// `user:password` in the form of a URL, made from bytes that need not be UTF-8 (RFC 7617 §2.1 leaves the charset
+  /// open).
   package static func userInfo(user: Span<UInt8>, password: Span<UInt8>) -> String {
     PercentCoding.encoded(user) + ":" + PercentCoding.encoded(password)
   }

@@ -81,8 +81,8 @@ extension HTTPURL {
   /// The URL for an error message.
   static func subject(_ bytes: Span<UInt8>) -> String { "url \"\(shownReference(bytes))\"" }
 
-  /// A URL or a relative reference, valid or not, for an error message. The text before any @ is left out, because it
-  /// could hold a password, and the text after ? and #, because it could hold a secret.
+  /// A URL or a relative reference, valid or not, for an error message. Two parts are left out: the text before any @,
+  /// which could hold a password, and the text after ? or #, which could hold a secret.
   package static func shownReference(_ reference: Span<UInt8>) -> String {
     let start = reference.indices.last { reference[$0] == UInt8(ascii: "@") } ?? 0
     let end = firstIndex(in: reference, from: start) { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }

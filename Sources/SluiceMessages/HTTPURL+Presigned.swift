@@ -19,11 +19,11 @@ extension HTTPURL {
   }
 }
 
-/// The parts of a signature that a query has.
+/// The parameters of a signature that were found in a query.
 private struct SignedQuery: OptionSet {
   let rawValue: UInt8
 
-  /// A complete signature by itself.
+  /// A parameter that is a complete signature without other parameters.
   static let whole = SignedQuery(rawValue: 1)
   static let signature = SignedQuery(rawValue: 2)
   static let signatureScope = SignedQuery(rawValue: 4)
@@ -35,7 +35,8 @@ private struct SignedQuery: OptionSet {
       || isSuperset(of: [.azureSignature, .azureExpiry])
   }
 
-  /// The meaning of the parameter in that range of the text, by its name.
+  /// Recognizes the parameter in that range of the text by its name; empty for a parameter that is not part of a
+  /// signature.
   init(parameter text: Span<UInt8>, _ range: Range<Int>) {
     var name = InlineArray<16, UInt8>(repeating: 0)
     var count = 0

@@ -35,8 +35,8 @@ extension HTTPURL {
   /// The same URL without user and password; this URL itself if it has neither.
   package var withoutUserInfo: HTTPURL { userInfo == nil ? self : withUserInfo(nil) }
 
-  /// The URL with other credentials; `userInfo` must be percent-encoded. The unchanged URL if the result would be
-  /// invalid.
+  /// Returns the URL with other credentials; `userInfo` must be percent-encoded. Returns the unchanged URL if the
+  /// result would be invalid.
   package func withUserInfo(_ userInfo: String?) -> HTTPURL {
     guard userInfo != self.userInfo else { return self }
     let scheme = origin.scheme.rawValue

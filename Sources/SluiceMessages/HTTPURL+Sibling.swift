@@ -1,6 +1,7 @@
 extension HTTPURL {
-  /// The URL of a text that equals this URL up to the path. Scheme, user, host and port are not read again. Nil for any
-  /// other text, valid or not: ``init(_:hosts:)`` then reads the text or reports the mistake in it.
+  /// Parses a text that equals this URL in all parts before the path, so that scheme, user, host and port are not read
+  /// again. Returns nil for any other text, valid or not: ``init(_:hosts:)`` then reads the text or reports the mistake
+  /// in it.
   package func sibling(_ bytes: Span<UInt8>) -> HTTPURL? {
     let start = pathRange.lowerBound
     guard bytes.count > start, bytes.count <= Self.maximumBytes, bytes[start] == UInt8(ascii: "/") else { return nil }
@@ -8,7 +9,7 @@ extension HTTPURL {
     let pathEnd = Self.printableEnd(in: bytes, from: start, before: UInt8(ascii: "?"))
     var queryRange: Range<Int>?
     if pathEnd < bytes.count {
-      // A fragment is rare.
+      // A text with a fragment is rare, so it is left to ``init(_:hosts:)``.
       guard bytes[pathEnd] == UInt8(ascii: "?") else { return nil }
       let hash = UInt8(ascii: "#")
       guard Self.printableEnd(in: bytes, from: pathEnd + 1, before: hash) == bytes.count else { return nil }

@@ -35,7 +35,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// Where the URL leads; the port is the scheme's default if the URL names no port.
   public var origin: Origin { parts.origin }
 
-  /// Whether the URL leads to the origin. The same as comparing ``origin``, without a copy of it.
+  /// Whether the URL leads to this origin. Gives the same result as comparing ``origin``, but does not copy it.
   package func isAt(_ origin: Origin) -> Bool {
     parts.origin.port == origin.port && parts.origin.scheme == origin.scheme && parts.origin.host == origin.host
   }
@@ -49,13 +49,14 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// The path, percent-encoded as given; `/` if the URL has none.
   public var path: String { pathRange.isEmpty ? "/" : text(pathRange) }
 
-  /// ``path`` as a range of the UTF-8 of a text, without a copy.
+  /// ``path`` as a text and a range of the UTF-8 of this text, so that the path is not copied.
   package var pathSlice: (string: String, range: Range<Int>) { pathRange.isEmpty ? ("/", 0..<1) : (string, pathRange) }
 
   /// The text after the `?`, percent-encoded as given.
   public var query: String? { queryRange.map { text($0) } }
 
-  /// Where path and query are in the UTF-8 of ``string``. Without a path the range is empty, or begins with the `?`.
+  /// The range of path and query in the UTF-8 of ``string``. If the URL has no path, the range is empty or begins with
+  /// the `?`.
   package var targetRange: Range<Int> { pathRange.lowerBound..<(queryRange ?? pathRange).upperBound }
 
   /// The host in lower case, without brackets and without a final dot; a non-ASCII name as A-labels.
@@ -74,6 +75,6 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   public static func == (left: HTTPURL, right: HTTPURL) -> Bool {
     left.parts === right.parts || left.string == right.string
   }
-  /// Combines only ``string``.
+  /// Hashes only ``string``, because equal URLs have equal strings.
   public func hash(into hasher: inout Hasher) { hasher.combine(string) }
 }

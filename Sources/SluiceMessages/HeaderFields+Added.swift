@@ -16,7 +16,7 @@ extension HeaderFields {
     }
   }
 
-  /// The number of fields at the beginning that are equal to the fields of another list at the same positions.
+  /// Counts, among the first `end` fields, those with the name and the value of the field at `index` in another list.
   private func count(of other: HeaderFields, at index: Int, upTo end: Int) -> Int {
     let name = other.buffer.span.extracting(other.nameRange(at: index))
     let value = other.buffer.span.extracting(other.valueRange(at: index))

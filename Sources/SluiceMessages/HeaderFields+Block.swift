@@ -18,15 +18,15 @@ extension HeaderFields {
     /// The number of fields so far.
     @usableFromInline package internal(set) var count = 0
     @usableFromInline var rewritten: [UInt8] = []
-    /// Room for more fields than this is not kept for the next head.
+    /// If the block has room for more fields than this, the room is not kept for the next head.
     private static let keptFields = 32
-    /// Room for the fields that stages add to a response, so that these need no other allocation.
+    /// Room for the fields that stages add to a response, so that adding them needs no further allocation.
     private static let roomForFields = 8
     private static let roomForBytes = 256
 
     package init() {}
 
-    /// Forgets fields that were not moved out.
+    /// Removes all fields that ``takeFields(from:)`` has not moved out.
     package mutating func removeAll() {
       count = 0
       if entries.count > Self.keptFields { entries = [] }
@@ -63,7 +63,7 @@ extension HeaderFields {
     }
 
     /// Appends the bytes to the value of the last field, as a continuation line does (RFC 9112 §5.2). A space separates
-    /// the two unless one of them is empty. Does nothing if there is no field yet.
+    /// the old value from the appended bytes, unless one of them is empty. Does nothing if there is no field yet.
     package mutating func continueLast(with value: Range<Int>, in block: Span<UInt8>) {
       guard let last else { return }
       if last.start >= 0 {
@@ -83,7 +83,7 @@ extension HeaderFields {
         start: moved.start, nameCount: moved.nameCount, valueCount: moved.valueCount + space + value.count, marks: [])
     }
 
-    /// Moves the fields out; afterwards the block has none.
+    /// Returns the fields and removes them from the block.
     package mutating func takeFields(from block: Span<UInt8>) -> HeaderFields {
       guard count > 0 else { return HeaderFields() }
       // Safe because an entry has no padding.

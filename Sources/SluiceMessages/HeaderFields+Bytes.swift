@@ -54,7 +54,7 @@ extension HeaderFields {
   }
 
   /// Appends the bytes to the value of the last field, as a continuation line does (RFC 9112 §5.2). A space separates
-  /// the two unless one of them is empty. Does nothing if there is no field yet.
+  /// the old value from the appended bytes, unless one of them is empty. Does nothing if there is no field yet.
   package mutating func continueLast(with value: Span<UInt8>) {
     guard !isEmpty else { return }
     let last = entry(at: count - 1)
@@ -65,7 +65,7 @@ extension HeaderFields {
       buffer.append(contentsOf: buffer[line])
       wastedBytes += last.byteCount
     }
-    // Replaces the NUL and the LF.
+    // The appended bytes replace the NUL and the LF, which are then written after them.
     let space = last.valueCount == 0 || value.isEmpty ? 0 : 1
     buffer.removeLast(2)
     if space > 0 { buffer.append(UInt8(ascii: " ")) }
@@ -130,8 +130,9 @@ extension HeaderFields {
   }
 
   /// Writes all fields as lines of HTTP/1.1 with one copy. This works only if all bytes of the buffer belong to fields.
-  /// Returns false and writes nothing if fields were removed or replaced, or if they were received. An empty value
-  /// keeps the space before it. `output` must have room for ``wireByteCount``.
+  /// Otherwise returns false and writes nothing: this is so if fields were removed or replaced, or if the fields were
+  /// received. In the line of an empty value, the space after the colon is kept. `output` must have room for
+  /// ``wireByteCount``.
   package func appendLines(to output: inout OutputSpan<UInt8>) -> Bool {
     guard wastedBytes == 0 else { return false }
     let start = output.count

@@ -1,9 +1,9 @@
-// The one buffer of the fields: room for entries, then the lines.
+// The buffer that holds all fields: first the room for entries, then the lines.
 extension HeaderFields {
-  /// A list of these fields, in an allocation of its own.
+  /// Makes a list of these fields in an allocation of its own.
   ///
   /// - Parameters:
-  ///   - entries: the bytes of entries whose places are in `lines`.
+  ///   - entries: the bytes of the entries; each entry says where its field is in `lines`.
   ///   - fieldCapacity: the number of fields for which there is room; at least the number of entries.
   ///   - byteCapacity: the number of bytes for which there is room; at least the size of `lines`.
   init(entries: Span<UInt8>, fieldCapacity: Int, lines: Span<UInt8>, byteCapacity: Int) {
@@ -11,7 +11,7 @@ extension HeaderFields {
     let capacity = UInt32(Swift.max(fieldCapacity, count))
     let lineOffset = Int(capacity) * Self.entrySize
     let byteCount = lineOffset + Swift.max(byteCapacity, lines.count)
-    // All empty arrays share one object. Even appending nothing would write the count of this object.
+    // All empty arrays share one object. Appending to an empty array, even nothing, would write to this shared object.
     guard byteCount > 0 else { return }
     // `Array(capacity:initializingWith:)` is not used, because it looks up the type of the array each time.
     buffer.append(addingCapacity: byteCount) { output in
@@ -31,7 +31,7 @@ extension HeaderFields {
   /// The bytes of all lines, including the lines of removed fields.
   package var lineByteCount: Int { buffer.count - lineOffset }
 
-  /// Whether both have the same lines, including the lines of removed fields. Marks are not compared.
+  /// Whether both lists have the same lines, including the lines of removed fields. Marks are not compared.
   package func hasSameLines(as other: HeaderFields) -> Bool {
     lineByteCount == other.lineByteCount && begins(withLinesOf: other)
   }

@@ -19,7 +19,7 @@ extension HeaderFields {
   /// Adds one more field at the end.
   public mutating func append(_ name: String, _ value: String) { append(name.utf8.span, value.utf8.span) }
 
-  /// The same with marks.
+  /// Adds one more field at the end, with marks.
   package mutating func append(_ name: String, _ value: String, marks: Marks) {
     append(name.utf8.span, value.utf8.span, marks: marks)
   }

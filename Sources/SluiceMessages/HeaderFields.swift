@@ -7,10 +7,11 @@ public struct HeaderFields: Sendable {
   /// The position of one field in the buffer, and its marks.
   @usableFromInline
   struct Entry: Sendable, BitwiseCopyable {
-    /// The offset from the first byte of all lines.
+    /// The offset of the field's line, counted from the first byte of all lines.
     @usableFromInline let start: Int
     @usableFromInline let valueCount: Int
-    /// The length of the name and the marks share one word; otherwise a list of entries would be a third larger.
+    /// The length of the name and the marks. They share one word, because two words would make each entry a third
+    /// larger.
     @usableFromInline var nameCountAndMarks: Int
 
     @inlinable
@@ -37,11 +38,13 @@ public struct HeaderFields: Sendable {
     /// Keeps unknown bits, which have no effect.
     @inlinable package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// A secret: dropped when a redirect leaves the origin, and redacted wherever the field is shown.
+    /// The value is a secret: the field is dropped when a redirect leaves the origin, and redacted wherever it is
+    /// shown.
     @inlinable package static var sensitive: Marks { Marks(rawValue: 1) }
-    /// Added by a stage and not by the caller: dropped when a redirect leaves the origin.
+    /// A stage added the field, not the caller: the field is dropped when a redirect leaves the origin.
     @inlinable package static var addedByStage: Marks { Marks(rawValue: 2) }
-    /// The engine's answer to a proxy's challenge. It is the only connection field that is sent.
+    /// The field is the engine's answer to a proxy's challenge. It is the only field of a connection that is sent from
+    /// the list.
     @inlinable package static var forProxy: Marks { Marks(rawValue: 4) }
   }
 

@@ -82,7 +82,8 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     return colons > 1 && !text.contains("[") && !text.contains("://") ? "; put an IPv6 address in brackets" : ""
   }
 
-  /// Why the non-ASCII name cannot be converted into A-labels; nil if the mistake is another one.
+  /// The end of the message if the pattern has a non-ASCII name that cannot be converted into A-labels; empty if the
+  /// mistake is another one.
   private static func nameAdvice(_ text: String, _ hosts: HostEncoder?) -> String {
     guard let hosts else { return "; write a name beyond ASCII in its xn-- form" }
     let authority = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]

@@ -13,12 +13,13 @@ package struct HostPatternList: Sendable {
 
   package mutating func append(_ pattern: HostPattern) { append(pattern.rule, pattern.host) }
 
-  /// Adds exactly one origin, with its scheme and port.
+  /// Adds a pattern that matches only this origin, with its scheme and port.
   package mutating func append(_ origin: Origin) {
     append(HostPattern.Rule(scheme: origin.scheme, kind: .exact, port: origin.port), HostPattern.Rule.host(of: origin))
   }
 
-  /// The position of the first pattern that matches the origin of the URL, in the order in which they were added.
+  /// The position of the first pattern that matches the origin of the URL. Positions count the patterns in the order in
+  /// which they were added.
   package func firstIndex(matching url: borrowing HTTPURL) -> Int? { firstIndex(url.parts.origin) }
 
   private func firstIndex(_ origin: borrowing Origin) -> Int? {

@@ -61,7 +61,8 @@ struct IPv6Address: Sendable, Hashable, CustomStringConvertible {
     return longest
   }
 
-  /// The groups in the text, their number, and the index of the group after `::`; 8 without a `::`.
+  /// Returns the groups in the text, their number, and the index of the group after `::`. If there is no `::`, the
+  /// index is 8.
   private static func groups(of text: Span<UInt8>) -> (InlineArray<8, UInt16>, count: Int, gap: Int)? {
     let colon = UInt8(ascii: ":")
     var groups = InlineArray<8, UInt16>(repeating: 0)

@@ -6,6 +6,6 @@ extension Origin {
     return IPv4Address(host.utf8.span)?.isLoopback ?? IPv6Address(host.utf8.span)?.isLoopback ?? false
   }
 
-  /// Whether a host is `localhost` or a name below it; in lower case and without a final dot.
+  /// Whether a host is `localhost` or a name below it. The host must be in lower case and without a final dot.
   package static func isLocalhost(_ host: String) -> Bool { host == "localhost" || host.hasSuffix(".localhost") }
 }

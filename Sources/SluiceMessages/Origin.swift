@@ -8,10 +8,10 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     package var defaultPort: UInt16 { self == .http ? 80 : 443 }
   }
 
-  /// Part of the comparison: `http` and `https` on one host and port are two origins.
+  /// The scheme. It is part of the origin: `http` and `https` on one host and port are two origins.
   public var scheme: Scheme
-  /// In lower case and without a final dot; an IPv6 address without brackets and in its canonical form (RFC 5952); a
-  /// non-ASCII name in A-labels.
+  /// The host in lower case and without a final dot. An IPv6 address has no brackets and is in its canonical form (RFC
+  /// 5952). A non-ASCII name is in A-labels.
   public var host: String
   /// The port in use; the scheme's default if the URL named none.
   public var port: UInt16

@@ -21,7 +21,7 @@ package struct PathReadings: Sendable, Hashable {
     hasDotSegments = lenient != separated
   }
 
-  /// Whether the path has only one reading, which is its spelling.
+  /// Whether all servers read the path in the same way, exactly as it is spelled.
   package static func isPlain(_ path: Span<UInt8>) -> Bool {
     var index = 0
     while index < path.count {

@@ -40,7 +40,8 @@ package enum PercentCoding {
     return normalized
   }
 
-  /// The byte that is spelled at the index. Moves the index past the byte, but not beyond the end.
+  /// Returns the byte at the index; decodes it if it is percent-encoded. Moves the index past the byte or its escape,
+  /// but not beyond the end.
   static func next(_ text: Span<UInt8>, _ index: inout Int, _ end: Int) -> UInt8 {
     defer { index += 1 }
     guard text[index] == UInt8(ascii: "%"), index + 2 < end, let high = value(text[index + 1]),

@@ -36,7 +36,8 @@ package enum PlainText {
   /// follows: `"aaa…" (70000 bytes)`.
   package static func quote(_ text: some StringProtocol) -> String { quote(Array(text.utf8).span) }
 
-  /// Like the function for text; bytes that are not UTF-8 are shown as `\xE9`.
+  /// Returns bytes between quotes, for a message that repeats them. Bytes that are not UTF-8 are shown in the form
+  /// `\xE9`. A long value is cut, and its size follows.
   package static func quote(_ bytes: Span<UInt8>) -> String {
     let size = bytes.count > quoteLimitBytes ? " (\(bytes.count) bytes)" : ""
     return "\"\(excerpt(bytes))\"\(size)"
@@ -76,7 +77,7 @@ package enum PlainText {
   private static func wholeCount(_ bytes: String.UTF8View, _ limit: Int) -> Int {
     var kept = bytes.prefix(max(limit, 0))
     guard kept.endIndex < bytes.endIndex else { return kept.count }
-    // The byte after the cut continues a character: drop that character, back to its first byte.
+    // While the byte after the cut continues a character, this character is cut in two: its last kept byte is dropped.
     while isContinuation(bytes[kept.endIndex]), !kept.isEmpty { kept = kept.dropLast() }
     return kept.count
   }

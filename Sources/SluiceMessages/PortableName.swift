@@ -14,7 +14,7 @@ package enum PortableName {
     }
   }
 
-  /// What ``isValid(_:limit:)`` accepts, for messages.
+  /// A description for messages of the names that ``isValid(_:limit:)`` accepts.
   package static func description(limit: Int) -> String {
     "1 to \(limit) letters, digits, \"-\", \"_\" and \".\", without a \".\" at the beginning"
   }

@@ -1,7 +1,7 @@
 /// Relative references (RFC 3986 §5.2): the URLs of requests that name no host, and the targets of redirects.
 package enum RelativeReference {
-  /// The URL for a text. A text with a scheme is a URL already; any other text is resolved against the base. The text
-  /// may be an IRI; see ``HTTPURL/init(_:hosts:)``.
+  /// Converts a text into a URL. A text with a scheme is read as a URL; any other text is resolved against the base.
+  /// The text may be an IRI; see ``HTTPURL/init(_:hosts:)``.
   package static func resolve(
     _ text: String, against base: HTTPURL?, hosts: HostEncoder? = nil
   ) throws(MessageError) -> HTTPURL {
@@ -47,7 +47,7 @@ package enum RelativeReference {
     return root + removingDotSegments(merged) + reference[end...]
   }
 
-  /// Everything before the path, as it was given.
+  /// The part of the URL before its path, unchanged.
   private static func prefix(_ base: HTTPURL) -> String {
     let text = base.string
     let afterScheme = text.utf8.index(text.startIndex, offsetBy: base.origin.scheme.rawValue.utf8.count + 3)
@@ -59,7 +59,7 @@ package enum RelativeReference {
     path.lastIndex(of: "/").map { String(path[...$0]) } ?? "/"
   }
 
-  /// RFC 3986 §5.2.4, for a path that begins with a slash.
+  /// Removes the dot segments of a path that begins with a slash (RFC 3986 §5.2.4).
   package static func removingDotSegments(_ path: String) -> String {
     let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     var kept: [Substring] = []

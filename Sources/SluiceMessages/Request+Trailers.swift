@@ -1,8 +1,8 @@
 extension Request {
   /// Fields that are sent after the body (RFC 9110 §6.5). The transport announces their names in `Trailer`.
   ///
-  /// The request is sent in chunks, by HTTP/1.1. The request must have a body. No trailer may frame, route or describe
-  /// the message (RFC 9110 §6.5.1). Both are checked when the request begins.
+  /// Over HTTP/1.1, the request is sent in chunks. Two rules are checked when the request begins: the request must have
+  /// a body, and no trailer may frame, route or describe the message (RFC 9110 §6.5.1).
   public var trailers: HeaderFields {
     get { sharedTrailers.fields }
     set { sharedTrailers.fields = newValue }

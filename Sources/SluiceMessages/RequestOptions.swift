@@ -19,15 +19,16 @@ public struct RequestOptions: Sendable, Hashable {
     }
   }
 
-  /// The maximum time without progress, from the sending of the request on: if no byte of the bodies moves and no
-  /// response comes for this long, the attempt fails with `timeout`. Time in which the caller pauses reading is not
-  /// counted. By default there is no such limit.
+  /// The maximum time without progress, once the transport sends the request: if no byte of a body is sent or received
+  /// and no response comes for this long, the attempt fails with `timeout`. Time in which the caller pauses reading is
+  /// not counted. By default there is no such limit.
   public var idleTimeout: Duration?
   /// The time limit for one attempt, in place of `transport.timeout`.
   public var attemptTimeout: Duration?
   /// The limit for the response body, in place of `transport.maxResponseBytes`.
   public var maximumResponseBytes: Int?
-  /// False keeps the response body in its content coding, and does not ask the server for a coding.
+  /// Whether the response body is decoded. If this is false, the body keeps its content coding, and the request does
+  /// not ask the server for a coding.
   public var decodesContent = true
   /// How many redirects are followed, in place of `redirects.max`; with 0 a redirect is the response.
   public var maximumRedirects: Int?
@@ -39,15 +40,16 @@ public struct RequestOptions: Sendable, Hashable {
   /// waited longest. The priority has no effect over libcurl.
   public var priority = Priority.normal
   /// The client certificate that servers get, in place of `transport.tls`. Such requests share connections only with
-  /// requests that have the same identity. Not possible over libcurl.
+  /// requests that have the same identity. The libcurl transport does not support this option.
   public var identity: Identity?
-  /// The path of a Unix socket to which the request and its redirects go, whatever their URLs. Not possible over
-  /// libcurl.
+  /// The path of a Unix socket to which the request and its redirects go, whatever their URLs. The libcurl transport
+  /// does not support this option.
   public var unixSocket: String?
 
-  /// Whether, over HTTP/1.1, a body of more than 1 MiB waits at most one second for a 100 response, so that a server
-  /// can refuse or redirect the request before the body is sent (RFC 9110 §10.1.1). A server that sent no 100 response
-  /// in this time is not asked again. False sends the body at once. libcurl always sends the body at once.
+  /// Whether a body of more than 1 MiB is sent over HTTP/1.1 only after a 100 response, or after one second without it.
+  /// This lets a server refuse or redirect the request before the body is sent (RFC 9110 §10.1.1). A server that sent
+  /// no 100 response in this time is not asked again. If this is false, the body is sent at once. libcurl always sends
+  /// the body at once.
   public var expectsContinue = true
 
   /// Options that keep every setting.

@@ -2,14 +2,15 @@
 public struct Response: Sendable {
   /// The final status code, 200–999; informational responses are events, not responses.
   public var status: Int
-  /// As the server sent them: `content-encoding` and `content-length` describe the body before it was decoded.
+  /// The fields as the server sent them: `content-encoding` and `content-length` describe the body before it was
+  /// decoded.
   public var headers: HeaderFields
-  /// A file if the body was too large for memory.
+  /// The body; it is in a file if it was too large for memory.
   public var body: Body
   /// Nil if there are no trailers: few responses have any, and every copy of a response copies this member.
   ///
-  /// The type is not written with `?`: the member would then be set to nil first, and the initializer would copy the
-  /// whole response.
+  /// The type is not written with `?`, because Swift would then set the member to nil first, and the initializer would
+  /// copy the whole response.
   private var sharedTrailers: Optional<SharedValue<HeaderFields>>
   /// The protocol version of the server; `nil` if a stage made the response.
   public var version: HTTPVersion?

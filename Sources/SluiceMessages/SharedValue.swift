@@ -1,4 +1,5 @@
-/// A value behind one reference, copied on write. For values that are passed on often, but seldom read or changed.
+/// Stores a value behind one reference and copies it on write. It is meant for values that are passed on often, but
+/// seldom read or changed.
 package struct SharedValue<Value: Sendable & Hashable>: Sendable, Hashable {
   /// `@unchecked Sendable`: a value changes this storage only while it holds the only reference to it.
   private final class Storage: @unchecked Sendable {

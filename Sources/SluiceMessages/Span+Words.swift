@@ -1,5 +1,5 @@
 extension Span where Element == UInt8 {
-  /// Whether both hold the same bytes.
+  /// Whether both spans have the same bytes.
   package func isIdenticalInContent(to other: Span<UInt8>) -> Bool {
     guard count == other.count else { return false }
     if isIdentical(to: other) { return true }
@@ -57,7 +57,7 @@ extension Span where Element == UInt8 {
   @inline(__always)
   var shortWord: UInt64? {
     guard count >= 4, count <= 8 else { return nil }
-    // Safe because both lie within the span.
+    // Safe because both loads stay within the span.
     let first = UInt32(littleEndian: unsafe bytes.unsafeLoadUnaligned(as: UInt32.self))
     let last = UInt32(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: count - 4, as: UInt32.self))
     return UInt64(first) | UInt64(last) << 32
@@ -65,8 +65,8 @@ extension Span where Element == UInt8 {
 }
 
 extension UInt64 {
-  /// The position of the first of eight bytes, from the lowest on, that is less than `limit`; nil if there is none.
-  /// `limit` is at most 128.
+  /// The position of the first byte that is less than `limit`, counted from the lowest of the eight bytes; nil if there
+  /// is none. `limit` is at most 128.
   @inlinable @inline(__always)
   package func firstByte(below limit: UInt8) -> Int? {
     let found = (self &- Self.ones &* UInt64(limit)) & ~self & (Self.ones &* 0x80)
@@ -96,7 +96,7 @@ extension UInt64 {
   package var otherThanLettersHyphens: UInt64 {
     let high = Self.ones &* 0x80
     let low = self & ~high
-    // The sum sets the high bit of a byte unless it is a hyphen, and never carries into the next one.
+    // The sum sets the high bit of each byte that is not a hyphen, and never carries into the next byte.
     let others = (low ^ Self.ones &* 0x2D) &+ Self.ones &* 0x7F
     return (others | self) & ~asciiLetters & high
   }
@@ -113,7 +113,7 @@ extension UInt64 {
   @inline(__always)
   package var asciiLowercased: UInt64 { self | asciiLetters &>> 2 }
 
-  /// Whether all eight bytes are ASCII, none of them a control, a space or one of the three given bytes.
+  /// Whether all eight bytes are ASCII, and none of them is a control, a space or one of the three given bytes.
   @inline(__always)
   func isPrintable(without first: UInt8, _ second: UInt8, _ third: UInt8) -> Bool {
     guard self & (Self.ones &* 0x80) == 0, firstByte(below: 0x21) == nil else { return false }
@@ -121,7 +121,7 @@ extension UInt64 {
     return isFree && !contains(0x7F)
   }
 
-  /// Whether both hold the same eight bytes, ASCII letters in upper or lower case.
+  /// Whether both have the same eight bytes, if upper and lower case of ASCII letters are not distinguished.
   @inline(__always)
   func equalsIgnoringCase(_ other: UInt64) -> Bool {
     // Only letters may differ, and only in the bit that distinguishes upper from lower case.

@@ -19,7 +19,7 @@ public struct StageFailure: Error, Sendable, Hashable, CustomStringConvertible {
     set { parts.value.code = newValue }
   }
 
-  /// What failed, on what, why, and what to do.
+  /// The message for people: what failed, on what, why, and what to do.
   public var message: String {
     get { parts.value.message }
     set { parts.value.message = newValue }
@@ -29,7 +29,7 @@ public struct StageFailure: Error, Sendable, Hashable, CustomStringConvertible {
   public var description: String { message }
 }
 
-/// A stage throws it to start the next attempt, from the original request.
+/// The error that a stage throws to start the next attempt, from the original request.
 ///
 /// The configuration limits the number of attempts; after that the transaction fails with `retries_exhausted`.
 public struct RetryRequestError: Error, Sendable, Hashable {

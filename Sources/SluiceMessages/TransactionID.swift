@@ -5,7 +5,7 @@ public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
   /// The last 16 digits of ``description``; the first two bits are the variant.
   package let low: UInt64
 
-  /// Makes an id of 128 random bits, of which six are overwritten by version and variant.
+  /// Makes an id of 128 random bits. Version and variant replace six of these bits.
   package init(randomHigh: UInt64, randomLow: UInt64) {
     high = randomHigh & ~0xF000 | 0x4000
     low = randomLow & ~(0b11 << 62) | 0b10 << 62
@@ -17,8 +17,8 @@ public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
     self.low = low
   }
 
-  /// Takes two numbers from the generator. The better their randomness, the harder the id is to guess, and the less
-  /// likely it occurs twice.
+  /// Makes an id from two numbers of the generator. With a better generator, the id is harder to guess and less likely
+  /// to occur twice.
   package init(using generator: inout some RandomNumberGenerator) {
     self.init(randomHigh: generator.next(), randomLow: generator.next())
   }
@@ -27,7 +27,7 @@ public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     let text = text
     do { return String(copying: try UTF8Span(validating: text.span)) } catch {
-      // Never used: hexadecimal digits are valid UTF-8.
+      // This line is never reached, because hexadecimal digits are valid UTF-8.
       return ""
     }
   }
@@ -36,7 +36,7 @@ public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
   package var text: InlineArray<36, UInt8> {
     let (first, second) = (Self.digits(high >> 32), Self.digits(high))
     let (third, fourth) = (Self.digits(low >> 32), Self.digits(low))
-    // Words of eight characters. A hyphen comes before the digits of each of the groups in the middle.
+    // Each word has eight characters of the text. A hyphen comes before each of the three groups in the middle.
     let (fifth, sixth) = (second & 0xFFFF_FFFF, third & 0xFFFF_FFFF)
     let word1: UInt64 = 0x0000_2D00_0000_002D | (fifth &<< 8) | ((second &>> 32) &<< 48)
     let word2: UInt64 = 0x2D00_0000_002D_0000 | (second &>> 48) | (sixth &<< 24)
@@ -62,7 +62,7 @@ public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
     word = (word | word &<< 16) & 0x0000_FFFF_0000_FFFF
     word = (word | word &<< 8) & 0x00FF_00FF_00FF_00FF
     word = (word | word &<< 4) & 0x0F0F_0F0F_0F0F_0F0F
-    // 1 in each byte of a digit from 10 on.
+    // Has a 1 in each byte whose digit is 10 or more.
     let letters = ((word &+ ones &* 6) &>> 4) & ones
     return (word &+ ones &* 0x30 &+ letters &* 0x27).byteSwapped
   }

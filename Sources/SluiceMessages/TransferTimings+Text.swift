@@ -1,5 +1,6 @@
 extension TransferTimings {
-  /// All phases together: from the moment at which the transport got the hop to its end.
+  /// The sum of all phases: the time from the moment at which the transport received the hop's request to the end of
+  /// the hop.
   public var total: Duration { queue + nameLookup + connect + tlsHandshake + send + wait + receive }
 }
 
@@ -16,7 +17,7 @@ extension TransferTimings: CustomStringConvertible {
     return "\(Self.milliseconds(total))\(parts), \(bytesSent) bytes sent, \(bytesReceived) received"
   }
 
-  /// To a microsecond.
+  /// The duration in milliseconds, with a precision of one microsecond.
   private static func milliseconds(_ duration: Duration) -> String {
     "\(Double(duration.nanoseconds / 1000) / 1000) ms"
   }

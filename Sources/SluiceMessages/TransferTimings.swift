@@ -1,13 +1,13 @@
 /// Where a hop spent its time, and over which connection. A phase that did not happen is zero.
 ///
-/// A single reference, copied on write: timings are passed on often and seldom read.
+/// The value is behind one reference and copied on write, because timings are passed on often and seldom read.
 public struct TransferTimings: Sendable, Hashable {
   private var fields = SharedValue(Fields())
 
   /// All phases and counts are zero; peer and version are unknown.
   package init() {}
 
-  /// Sets everything at once, which copies nothing.
+  /// Sets all values at once, so that the storage is not copied for each value.
   package init(
     _ nanoseconds: Nanoseconds, isConnectionReused: Bool, peerAddress: String?, version: HTTPVersion?,
     engine: TransportEngine?, bytesSent: Int, bytesReceived: Int
@@ -34,31 +34,32 @@ public struct TransferTimings: Sendable, Hashable {
     set { fields.value.nanoseconds.nameLookup = newValue.nanoseconds }
   }
 
-  /// Until the connection to the server or proxy is open; zero on a reused connection.
+  /// The time until the connection to the server or proxy is open; zero on a reused connection.
   public var connect: Duration {
     get { Duration(nanoseconds: fields.value.nanoseconds.connect) }
     set { fields.value.nanoseconds.connect = newValue.nanoseconds }
   }
 
-  /// From the open connection to the end of the TLS handshake; zero without TLS and on a reused connection.
+  /// The time from the open connection to the end of the TLS handshake; zero without TLS and on a reused connection.
   public var tlsHandshake: Duration {
     get { Duration(nanoseconds: fields.value.nanoseconds.tlsHandshake) }
     set { fields.value.nanoseconds.tlsHandshake = newValue.nanoseconds }
   }
 
-  /// From the first byte sent to the last byte sent, or to the first byte received if it comes earlier.
+  /// The time from the first byte sent to the last byte sent. If the first byte is received before that, the time ends
+  /// there.
   public var send: Duration {
     get { Duration(nanoseconds: fields.value.nanoseconds.send) }
     set { fields.value.nanoseconds.send = newValue.nanoseconds }
   }
 
-  /// From the last byte sent to the first byte received.
+  /// The time from the last byte sent to the first byte received.
   public var wait: Duration {
     get { Duration(nanoseconds: fields.value.nanoseconds.wait) }
     set { fields.value.nanoseconds.wait = newValue.nanoseconds }
   }
 
-  /// From the first byte received to the end of the transfer.
+  /// The time from the first byte received to the end of the transfer.
   public var receive: Duration {
     get { Duration(nanoseconds: fields.value.nanoseconds.receive) }
     set { fields.value.nanoseconds.receive = newValue.nanoseconds }

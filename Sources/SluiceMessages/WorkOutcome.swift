@@ -1,4 +1,4 @@
-/// How scheduled work, or a notification that was accepted, ended.
+/// How scheduled work ended, or the handling of a notification that was accepted.
 public enum WorkOutcome: String, Sendable, Hashable, CaseIterable {
   case newData = "new-data"
   case noData = "no-data"

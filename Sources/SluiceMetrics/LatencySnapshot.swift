@@ -23,11 +23,11 @@ public struct LatencySnapshot: Sendable, Hashable {
   /// The arithmetic mean; 0 if nothing was recorded.
   public var mean: UInt64 { count == 0 ? 0 : sum / count }
 
-  /// The duration that a fraction of all durations did not exceed, with an error of at most 1/32; 0 if nothing was
-  /// recorded.
+  /// The duration that is not exceeded by a given fraction of all durations, with an error of at most 1/32; 0 if
+  /// nothing was recorded.
   ///
-  /// Never more than ``maximum``. For a fraction of 1 or more the result is ``maximum``; for 0 or less it is the
-  /// shortest duration.
+  /// The result is never more than ``maximum``. For a fraction of 1 or more the result is ``maximum``; for 0 or less it
+  /// is the shortest duration.
   package func quantile(_ fraction: Double) -> UInt64 {
     guard count > 0 else { return 0 }
     guard fraction < 1 else { return maximum }
@@ -44,11 +44,11 @@ public struct LatencySnapshot: Sendable, Hashable {
 
   /// The median in nanoseconds, with an error of at most 1/32; 0 if nothing was recorded.
   public var p50: UInt64 { quantile(0.5) }
-  /// The duration that 90 % of all durations did not exceed, in nanoseconds; otherwise like ``p50``.
+  /// The duration in nanoseconds that 90 % of all durations did not exceed, with the same precision as ``p50``.
   public var p90: UInt64 { quantile(0.9) }
-  /// The duration that 99 % of all durations did not exceed, in nanoseconds; otherwise like ``p50``.
+  /// The duration in nanoseconds that 99 % of all durations did not exceed, with the same precision as ``p50``.
   public var p99: UInt64 { quantile(0.99) }
-  /// The duration that 99.9 % of all durations did not exceed, in nanoseconds; otherwise like ``p50``.
+  /// The duration in nanoseconds that 99.9 % of all durations did not exceed, with the same precision as ``p50``.
   public var p999: UInt64 { quantile(0.999) }
 
   /// Adds the counts of another histogram.

@@ -1,4 +1,4 @@
-/// The counts of pipelines up to one moment: of one loop, or of several loops and earlier pipelines together.
+/// The counts of pipelines up to one moment: those of one loop, or the sum over several loops and earlier pipelines.
 public struct MetricsSnapshot: Sendable, Hashable {
   /// Transactions that began, including those in flight.
   public internal(set) var begun: UInt64 = 0
@@ -24,8 +24,8 @@ public struct MetricsSnapshot: Sendable, Hashable {
   public internal(set) var bytesSent: UInt64 = 0
   /// Bytes of all response bodies on the wire, before decoding.
   public internal(set) var bytesReceived: UInt64 = 0
-  /// One entry for each phase and name, in the order of the phases and of their lists; a stage that is listed twice has
-  /// one entry.
+  /// One entry for each phase and name. The entries are in the order of the phases, and within a phase in the order of
+  /// its list of stages. A stage that is listed twice in a phase has one entry.
   package internal(set) var stages: [StageSnapshot] = []
   package internal(set) var tracers: [TracerSnapshot] = []
 

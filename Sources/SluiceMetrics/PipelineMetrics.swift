@@ -1,5 +1,5 @@
-/// The counts of a pipeline on one loop: created with the snapshot of stages, written by the loop's thread without lock
-/// or allocation, readable from any thread.
+/// The counts of a pipeline on one loop. They are created with the snapshot of stages. The loop's thread writes them
+/// without lock or allocation, and any thread may read them.
 ///
 /// Stages and tracers are addressed by their position in the lists that the initializer got, so recording needs no
 /// look-up.
@@ -80,14 +80,15 @@ extension PipelineMetrics {
     unsafe Unmanaged.passUnretained(stages[index])._withUnsafeGuaranteedRef { $0.time.record(nanoseconds: nanoseconds) }
   }
 
-  /// Counts a broken rule; `isSkipped` if the stage's failure policy let the transaction continue.
+  /// Counts a broken rule. `isSkipped` says whether the stage's failure policy let the transaction continue.
   package func countFault(_ phase: StagePhase, _ index: Int, isSkipped: Bool) {
     let stage = stage(phase, index)
     stage.faults.add()
     if isSkipped { stage.skips.add() }
   }
 
-  /// Counts a call that was not resumed in time; `isSkipped` as for a fault.
+  /// Counts a call that was not resumed in time. `isSkipped` says whether the stage's failure policy let the
+  /// transaction continue.
   package func countTimeout(_ phase: StagePhase, _ index: Int, isSkipped: Bool) {
     let stage = stage(phase, index)
     stage.timeouts.add()
@@ -96,7 +97,7 @@ extension PipelineMetrics {
 
   /// Counts one event of a tracer and the time it took.
   package func recordTracer(_ index: Int, nanoseconds: UInt64) {
-    // Safe for the same reason as for stages.
+    // Safe because this object keeps its tracers.
     unsafe Unmanaged.passUnretained(tracers[index])._withUnsafeGuaranteedRef {
       $0.time.record(nanoseconds: nanoseconds)
     }
@@ -151,7 +152,8 @@ extension PipelineMetrics {
     var snapshot = MetricsSnapshot()
     for (index, outcome) in OutcomeClass.allCases.enumerated() { snapshot.outcomes[outcome] = outcomes[index].value }
     for (index, status) in StatusClass.allCases.enumerated() { snapshot.statuses[status] = statuses[index].value }
-    // Read after the counts of ended transactions, so that a snapshot never has more ended than begun transactions.
+    // This count is read after the counts of ended transactions, so that a snapshot never has more ended than begun
+    // transactions.
     snapshot.begun = begun.value
     snapshot.duration = duration.snapshot()
     snapshot.attempts = attempts.value

@@ -17,7 +17,8 @@ package struct SingleWriterCounter: ~Copyable, Sendable {
   package var value: UInt64 { stored.load(ordering: .relaxed) }
 }
 
-/// A count that every thread may write. Each addition costs one locked instruction more than ``SingleWriterCounter``.
+/// A count that every thread may write. Each addition costs a locked instruction, which ``SingleWriterCounter`` does
+/// not need.
 package struct SharedCounter: ~Copyable, Sendable {
   private let stored = Atomic<UInt64>(0)
 

@@ -3,7 +3,7 @@ package enum StagePhase: Int, Sendable, Hashable, CaseIterable {
   case request = 0
   case issue = 1
   case response = 2
-  /// The calls for an attempt without a response, to the stages of the response list.
+  /// The calls of the response stages for an attempt that has no response.
   case failure = 3
   /// The calls that ask about a redirect or a challenge.
   case hop = 4

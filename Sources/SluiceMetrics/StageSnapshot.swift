@@ -6,7 +6,7 @@ package struct StageSnapshot: Sendable, Hashable {
   /// The time spent in the stage's own calls, in nanoseconds, one entry for each call. The time of suspensions is not
   /// included.
   package private(set) var time: LatencySnapshot
-  /// Broken rules, without timeouts.
+  /// The number of broken rules, without timeouts.
   package private(set) var faults: UInt64
   /// Suspended calls that were not resumed within the deadline.
   package private(set) var timeouts: UInt64

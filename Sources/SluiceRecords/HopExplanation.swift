@@ -10,7 +10,7 @@ public struct HopExplanation: Sendable, Hashable {
   public let hop: Int
   /// The method of this hop, which a redirect may have changed.
   public let method: String
-  /// The origin of the URL, on which it depends which headers a hop gets. An explanation contains no other part of the
+  /// The origin of the URL. The origin decides which headers a hop gets; an explanation contains no other part of the
   /// URL.
   public let origin: Origin
   /// The decisions in the order in which the stages made them.

@@ -1,4 +1,4 @@
-/// Which message of an exchange.
+/// One of the two messages of an exchange.
 public enum MessageSide: Sendable, Hashable {
   case request, response
 }

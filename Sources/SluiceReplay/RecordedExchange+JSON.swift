@@ -17,8 +17,8 @@ extension RecordedExchange {
   package struct Form: Sendable {
     /// The values that are hidden; nil writes secrets unchanged.
     package var secrets: SecretList?
-    /// Larger bodies are omitted, and the hop is marked as incomplete. Nil writes all bodies; a body in a file is
-    /// written as the file's path.
+    /// The maximum size of a body. A larger body is omitted, and its hop is marked as incomplete. Nil writes all
+    /// bodies; a body in a file is then written as the file's path.
     package var maximumBodyBytes: Int?
 
     package init(secrets: SecretList?, maximumBodyBytes: Int? = 1 << 20) {
@@ -152,8 +152,8 @@ extension RecordedExchange.Form {
     return shown
   }
 
-  /// Replaces a body in a file by its bytes, because the file is removed when its last user releases it. Empties a body
-  /// that is too large, and then returns false.
+  /// Replaces a body in a file by its bytes, because the file is removed when its last user releases it. If the body is
+  /// too large, or its file cannot be read, makes it empty and returns false.
   private func limit(_ body: inout Body) -> Bool {
     guard let maximumBodyBytes else { return true }
     if case .file(let file) = body, file.byteCount <= maximumBodyBytes,

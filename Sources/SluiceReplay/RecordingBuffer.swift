@@ -1,7 +1,7 @@
 import SluiceMessages
 public import SluicePipeline
 
-/// The last recordings, as many as fit; older ones are dropped.
+/// The last recordings. When a new recording does not fit, the oldest recordings are dropped.
 public struct RecordingBuffer: Sendable {
   /// The recordings, the oldest first.
   public private(set) var exchanges: [RecordedExchange] = []

@@ -27,8 +27,8 @@ public struct Replay: Sendable {
     package var configuration: [UInt8]
     /// The path of the configuration file, from which relative paths in it start.
     package var file: String?
-    /// The files to load, by the library's path in the configuration; a library that is not listed is loaded from that
-    /// path.
+    /// The file to load for each library, by the library's path in the configuration. A library that is not listed is
+    /// loaded from its path in the configuration.
     package var libraries: [String: String]
     /// Where to look up libraries that the configuration gives by name.
     package var installedPlugins = InstalledPlugins.ofThisProgram
@@ -61,9 +61,9 @@ public struct Replay: Sendable {
   /// passed. If the call has not returned, the run ends.
   package var patience = Duration.seconds(5)
 
-  /// - Parameter helper: the path of the `sluice` command. If it is nil, this program is used if it is the command,
-  ///   otherwise the command in this program's folder, otherwise the first command on `PATH`. The result is nil if none
-  ///   is found.
+  /// - Parameter helper: the path of the `sluice` command. Nil takes the first of these that exists: this program, if
+  ///   it is the command itself; the command in this program's folder; the first command on `PATH`. If none exists, the
+  ///   result is nil.
   public init?(helper: String? = nil) {
     guard let helper = helper.map(TrialHelper.init(path:)) ?? TrialHelper.find() else { return nil }
     self.helper = helper
@@ -82,7 +82,7 @@ public struct Replay: Sendable {
     async let oldRuns = oldPlan.run(selection, key, self, helper)
     async let newRuns = newPlan.run(selection, key, self, helper)
     let outcomes = await [oldRuns, newRuns]
-    // The recordings keep the files of bodies, which must exist until here.
+    // The files of bodies must exist until here, and are removed when the recordings are released.
     withExtendedLifetime(recordings) {}
     return try report(selection, outcomes[0], outcomes[1])
   }

@@ -81,8 +81,8 @@ private struct ReplayMatching {
     return (differences, varying)
   }
 
-  /// All keys, in the order of the first old run. A key that this run lacks comes after the key that it follows in its
-  /// own run.
+  /// All keys, in the order of the first old run. A key that only another run has is inserted after the key that comes
+  /// before it in that run.
   private var keys: [ReplayFacts.Key] {
     var keys: [ReplayFacts.Key] = []
     var known: Set<ReplayFacts.Key> = []

@@ -12,8 +12,8 @@ struct ReplayFacts {
     /// The name of the stage; nil for the result.
     var stage: String?
     var callback: StageCall.Callback?
-    /// The number, from 0, of this call among the calls that are the same in all other members, such as one call for
-    /// each challenge.
+    /// The number of this call among the calls with which it shares all other members, counted from 0. There are
+    /// several such calls in a hop with several challenges, for example.
     var occurrence: Int
   }
 

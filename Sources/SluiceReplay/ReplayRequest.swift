@@ -3,7 +3,7 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// The input of a replay's child process, in addition to that of every trial.
+/// The input that a replay's child process gets in addition to the input of every trial.
 struct ReplayRequest {
   /// The text of the configuration; its references are resolved in the child, which has the environment of this
   /// process.
@@ -15,7 +15,7 @@ struct ReplayRequest {
   var pluginFolder: String?
   /// The private copy of each library, by its path in the configuration.
   var copies: [String: String]
-  /// The key of message hashes. It is the same for all runs that are compared.
+  /// The key with which messages are hashed. All runs that are compared have the same key.
   var key: MessageHash.Key
   /// The time limit for one transaction.
   var patience: Duration

@@ -3,7 +3,7 @@ package import SluiceTrial
 import SluiceWire
 
 extension ReplayRun {
-  /// Replays without sending anything; the transport is used only for bodies in files.
+  /// Replays the request's exchanges without sending anything. The transport only reads the bodies that are in files.
   package static func perform(_ request: TrialRequest, _ channel: TrialChannel) {
     perform(request, channel) { loop, settings throws(TransportError) in
       try WireTransport(loop: loop, settings: settings)

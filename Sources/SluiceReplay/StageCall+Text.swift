@@ -49,7 +49,7 @@ extension Verdict {
   }
 }
 
-/// Makes the texts of journals and reports fit for a line of a terminal.
+/// Converts texts for journals and reports, so that each fits on one line and cannot control the terminal.
 enum ReplayText {
   static func of(_ texts: [String]) -> String { texts.isEmpty ? "none" : texts.joined(separator: " | ") }
 

@@ -1,6 +1,6 @@
 /// An endless sequence of bytes that repeats a short unit, for bodies that are too large for memory.
 public struct BytePattern: Sendable, Equatable {
-  /// The unit, repeated until the block is so long that copying it costs no more than a plain `memcpy`.
+  /// The unit, repeated up to about 64 KiB: copies of such a long block are as fast as a plain `memcpy`.
   private let tile: [UInt8]
   private static let tileBytes = 64 * 1024
 

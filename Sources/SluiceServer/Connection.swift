@@ -3,12 +3,12 @@ import CMicrohttpd
 import Glibc
 
 /// One client connection, borrowed from libmicrohttpd.
-// Unchecked: the pointer is used on the connection's worker. On other threads only `ConnectionParking` uses it, under
-// its lock.
+// Unchecked: only the connection's worker uses the pointer. The one exception is `ConnectionParking`, which uses it on
+// other threads under its lock.
 struct Connection: @unchecked Sendable {
   let pointer: OpaquePointer
 
-  /// Valid while the connection is open.
+  /// The id of the connection, which is valid while the connection is open.
   var id: OpenConnections.ID { UInt(bitPattern: pointer) }
   var descriptor: Int32 { sluice_mhd_descriptor(pointer) }
 

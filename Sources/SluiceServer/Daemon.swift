@@ -7,16 +7,16 @@ struct Daemon {
   /// A descriptor that is readable when the daemon has something to do. It is closed with the daemon.
   let epollDescriptor: Int32
 
-  /// The number of connections above the limit that the library accepts, because connections that are closed to make
-  /// room still count for a moment.
+  /// The number of connections that the library accepts in addition to the limit. They are needed because a connection
+  /// that is closed to make room still counts for a moment.
   private static let connectionSlack = 32
 
   /// Starts a daemon. If this succeeds, the daemon owns the descriptor. The dispatcher must outlive the daemon.
   init?(accepting descriptor: Int32, _ options: ServerOptions, _ dispatcher: RequestDispatcher) {
     var settings = sluice_mhd_options(
       listening_socket: descriptor,
-      // This replaces the library's default limit, FD_SETSIZE. Without a limit in the options, only descriptors limit
-      // connections.
+      // This replaces the library's default limit, FD_SETSIZE. If the options have no limit, only the number of
+      // descriptors limits the connections.
       connection_limit: options.maximumConnections.map { UInt32(clamping: max(1, $0) + Self.connectionSlack) }
         ?? 1_000_000,
       idle_timeout_seconds: UInt32(clamping: options.idleTimeout.components.seconds),
@@ -36,9 +36,10 @@ struct Daemon {
     MHD_run(pointer)
   }
 
-  /// Whether a client waits to be accepted while no connection is open. This happens right after `run` if descriptors
-  /// have run out. The library then ignores the listening socket until a connection ends, or until the next `run` if no
-  /// connection is open.
+  /// Whether a client waits to be accepted while no connection is open.
+  ///
+  /// Right after `run`, this means that descriptors have run out. The library then ignores the listening socket until a
+  /// connection ends; if no connection is open, until the next `run`.
   var leavesClientsWaiting: Bool {
     guard sluice_mhd_connection_count(pointer) == 0 else { return false }
     var ready = pollfd(fd: epollDescriptor, events: Int16(POLLIN), revents: 0)

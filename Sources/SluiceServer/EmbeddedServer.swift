@@ -61,11 +61,11 @@ public final class EmbeddedServer: Sendable {
     }
   }
 
-  /// `http://host:port`, without a slash at the end. Not meaningful for a Unix socket.
+  /// `http://host:port`, without a slash at the end. It has no meaning for a Unix socket.
   public var baseURL: String { "http://\(endpoint)" }
 
   /// Accepts no further connections. Other servers that use the same socket continue to accept. Open connections
-  /// continue. From any thread.
+  /// continue. Can be called from any thread.
   package func stopAccepting() { workers.withLock { for worker in $0 { worker.stopAccepting() } } }
 
   /// Closes the listening socket and all connections, including parked ones, and waits for the workers to end. Further

@@ -11,7 +11,7 @@ final class GeneratedBody: Sendable {
     self.byteCount = byteCount
   }
 
-  /// The response keeps this object until it is destroyed.
+  /// Makes a response with this body. The response keeps this object alive until the response is destroyed.
   func makeResponse(chunked: Bool) -> OpaquePointer? {
     let owner = Unmanaged.passRetained(self)
     let response = MHD_create_response_from_callback(

@@ -1,5 +1,7 @@
-/// Why the head of a request is refused. Two programs could disagree on where the request's body ends, and so on where
-/// the next request begins.
+/// Why the head of a request is refused.
+///
+/// With such a head, two programs could disagree on where the request's body ends, and therefore on where the next
+/// request begins.
 public struct HeadFault: Sendable, Hashable {
   /// The status of the answer: 501 for a transfer coding that this server does not know, otherwise 400.
   public let status: Int

@@ -1,8 +1,9 @@
 /// The field `Host` of a request to a server that serves only this machine.
 package enum HostField {
-  /// Whether the field names this machine: by an address, as `localhost`, or by the name that the server was given. All
-  /// other names are refused, because the author of a web page can make a name of their own resolve to this machine.
-  /// The page could then send requests to this server.
+  /// Whether the field is an address, `localhost` or a name below it, or the name that the server was given (`own`).
+  ///
+  /// All other names are refused: the owner of a domain can make its name resolve to the address of this machine. A web
+  /// page of that domain could then send requests to this server.
   package static func isLocal(_ field: String, servedAs own: String) -> Bool {
     var name = field.lowercased()
     if name.hasPrefix("[") { return true }

@@ -5,7 +5,7 @@ final class IncomingRequest {
   enum Stage: Equatable {
     case new
     case reading
-    /// The body is longer than the limit. Its remaining bytes are read and dropped.
+    /// The body has exceeded the limit, so its remaining bytes are read and dropped.
     case overflowing
     case parked(ConnectionParking.Ticket)
   }

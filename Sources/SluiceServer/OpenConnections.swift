@@ -7,8 +7,8 @@ struct OpenConnections {
 
   private struct Entry {
     let descriptor: Int32
-    /// The value of a counter, used instead of a time, at the moment when the connection was opened or its last request
-    /// began or ended.
+    /// When the connection was opened, or its last request began or ended, whichever came last. It is the value that a
+    /// counter had then, and not a time.
     var turn: UInt64
     /// Whether a whole request has arrived and its answer was not sent yet.
     var isBusy = false

@@ -42,8 +42,8 @@ final class RequestDispatcher: Sendable {
     }
   }
 
-  /// Checks the head. A head that can be read in two ways is refused, and nothing after it is read. A declared length
-  /// over the limit is refused before the client sends it (RFC 9110 §10.1.1).
+  /// Checks the head. A head that can be read in two ways is refused, and nothing after it is read. If the declared
+  /// length is over the limit, the request is refused before the client sends the body (RFC 9110 §10.1.1).
   private func begin(_ request: IncomingRequest, on connection: Connection) -> MHD_Result {
     request.stage = .reading
     if let fault = connection.headCheck.fault(version: request.version) { return refuse(fault, on: connection) }
@@ -74,8 +74,8 @@ final class RequestDispatcher: Sendable {
   /// Called when the answer to the request was sent or given up.
   func end(on connection: Connection) { connections?.withLock { $0.end(connection.id) } }
 
-  /// Counts a new connection. If there are now too many, shuts down the socket of an idle connection. For
-  /// libmicrohttpd, the client of that connection has left.
+  /// Counts a new connection. If there are now too many, shuts down the socket of an idle connection, which
+  /// libmicrohttpd then treats as if its client had disconnected.
   func opened(_ connection: Connection) {
     let leaving = connections?.withLock { $0.open(connection.id, descriptor: connection.descriptor) }
     if let leaving { shutdown(leaving, Int32(SHUT_RDWR)) }

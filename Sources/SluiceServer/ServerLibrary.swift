@@ -1,6 +1,6 @@
 import CMicrohttpd
 
-/// The library behind this module.
+/// Facts about libmicrohttpd, the library that this module uses.
 public enum ServerLibrary {
   /// The version of the loaded libmicrohttpd.
   public static var version: String { MHD_get_version().map { String(cString: $0) } ?? "unknown" }

@@ -18,9 +18,9 @@ public struct ServerResponse: Sendable {
   public var status: Int
   /// The headers, sent in this order. The server adds `Date`, and `Content-Length` or `Transfer-Encoding`.
   public var headers: [HeaderLine]
-  /// Sent unchanged, without a content coding.
+  /// The body, which is sent unchanged, without a content coding.
   public var body: Body
-  /// Sent only after a chunked body.
+  /// The trailer fields, which are sent only after a chunked body.
   public var trailers: [HeaderLine]
   let form: Form
 
@@ -37,13 +37,13 @@ public struct ServerResponse: Sendable {
     self.form = form
   }
 
-  /// UTF-8 text of a media type.
+  /// Returns a response with the text in UTF-8, and `type` as its `Content-Type`.
   public static func text(_ text: String, status: Int = 200, type: String = "text/plain; charset=utf-8") -> Self {
     .init(status: status, headers: [HeaderLine("Content-Type", type)], body: .bytes(Array(text.utf8)))
   }
 
   /// Parks the connection, which takes no thread, and calls `start` once. The answer is sent when any thread completes
-  /// the ``DeferredResponse`` that `start` gets. Only then does the server notice that the client has disconnected.
+  /// the ``DeferredResponse`` that `start` gets. If the client disconnects before, the server notices it only then.
   public static func deferred(_ start: @escaping @Sendable (DeferredResponse) -> Void) -> Self {
     .init(status: 0, headers: [], body: .bytes([]), trailers: [], form: .deferred(start))
   }

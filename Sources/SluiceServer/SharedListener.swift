@@ -1,5 +1,6 @@
-/// A listening socket that outlives the servers that accept from it, in this process or in another. Clients that
-/// connect while no server accepts wait in its backlog.
+/// A listening socket that outlives the servers that accept from it, in this process or in another.
+///
+/// While no server accepts, the clients that connect wait in the socket's backlog.
 package final class SharedListener: Sendable {
   let socket: ListeningSocket
 

@@ -4,7 +4,7 @@ import Glibc
 /// What is found at the path of a Unix socket.
 public enum UnixSocket: Sendable, Equatable {
   case nothing
-  /// A socket without a listener, which a process has not removed before it ended.
+  /// A socket without a listener: the process that created it has ended without removing it.
   case abandoned
   /// The process that listens; nil if the kernel does not name it.
   case listening(process: Int32?)

@@ -54,8 +54,8 @@ final class UnixSocketFile: Sendable {
     let abandoned = paths.filter { UnixSocket.find(at: $0) == .abandoned }
     guard let first = abandoned.first, let folder = try? SocketFolder(of: first, .unix(path: first)), folder.tryLock()
     else { return }
-    // The second check is under the lock: in the first check, a socket between `bind` and `listen` could look
-    // abandoned.
+    // The sockets are checked a second time, now with the folder locked: without the lock, a socket that another
+    // process creates can look abandoned between its `bind` and its `listen`.
     for path in abandoned where UnixSocket.find(at: path) == .abandoned { unlink(path) }
   }
 

@@ -61,7 +61,7 @@ private struct WorkerLoop: @unchecked Sendable {
   let alarm: Alarm
   let acceptance: Acceptance
 
-  /// The pause before the next attempt to accept if descriptors have run out.
+  /// If no descriptor is free for a new connection, the server waits this long before it tries again.
   private static let pauseMilliseconds: Int32 = 50
 
   func run() {
@@ -95,8 +95,8 @@ private struct WorkerLoop: @unchecked Sendable {
     if descriptors[1].revents != 0 { alarm.clear() }
   }
 
-  /// Whether the daemon cannot accept a waiting client. The daemon's descriptor then stays readable, so a wait for it
-  /// would return at once.
+  /// Whether there is a waiting client that the daemon cannot accept. The daemon's descriptor then stays readable, so
+  /// `poll` on it would return at once.
   private var isStarved: Bool {
     guard daemon.leavesClientsWaiting else { return false }
     // This run accepts a client that has connected since the last run.

@@ -1,4 +1,4 @@
-/// The lowest versions that a client accepts, from the documents that it has accepted before.
+/// The lowest versions that a client accepts: those of the newest documents that it has accepted before.
 package struct TrustFloors: Sendable, Hashable {
   /// The version and time of the newest accepted document of one role.
   package struct Floor: Sendable, Hashable {

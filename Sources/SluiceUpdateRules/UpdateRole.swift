@@ -12,7 +12,7 @@ package enum UpdateRole: String, Sendable, Hashable, CaseIterable {
   /// Names the newest release of a channel; expires soon.
   case timestamp
 
-  /// The largest document that a client reads, in bytes of the file.
+  /// The maximum size of a document that a client reads, in bytes of its file.
   package var limitBytes: Int {
     switch self {
     case .root: 512 << 10

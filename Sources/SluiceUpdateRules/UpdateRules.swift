@@ -6,9 +6,10 @@ import SluiceMessages
 /// A caller uses a document in this order: it checks the signatures over its bytes (``authenticated(_:as:by:)``), then
 /// parses it, then makes the checks of its role. The functions here have no side effects.
 package struct UpdateRules: Sendable {
-  /// The tolerance for a clock of the publisher that is ahead of the clock of this machine.
+  /// How far the publisher's clock may be ahead of this machine's clock.
   package static let clockTolerance = Duration.seconds(60)
-  /// The maximum number of roots that one update follows. The next update follows more roots.
+  /// The maximum number of new roots that a client accepts in one update. If there are more roots, the next update
+  /// accepts them.
   package static let rootLimit = 32
 
   /// The time at which the update began; every expiry is compared with it (§5.1).
@@ -62,12 +63,12 @@ package struct UpdateRules: Sendable {
         "\(signers.count) of the \(root.keys(of: role).keys.count) keys that root \(root.version) names have signed, "
           + "\(needed) must",
         advice:
-          "the mirror lacks a newer root, or update.root is of another publisher, or somebody has changed the file")
+          "the mirror lacks a newer root, update.root belongs to another publisher, or somebody has changed the file")
     }
     return document.payload
   }
 
-  /// The keys of the role with a valid signature.
+  /// Returns the keys of the role whose signatures of the document are valid.
   package func signers(
     of document: SignedDocument, as role: UpdateRole, by root: RootDocument
   ) throws(UpdateError) -> Set<KeyID> {
@@ -99,8 +100,8 @@ package struct UpdateRules: Sendable {
     try checkExpiry(root.expires, .root, "the publisher must rotate it; see docs/updates.md")
   }
 
-  /// The floors after a new root. A role whose keys were changed begins without a floor, so that a holder of the old
-  /// keys cannot block updates with a high version (§5.3.11).
+  /// Returns the floors (lowest accepted versions) that hold once a new root is trusted. A role whose keys were changed
+  /// begins without a floor, so that a holder of the old keys cannot block updates with a high version (§5.3.11).
   package func floors(
     _ floors: TrustFloors, after next: RootDocument, following trusted: RootDocument
   ) -> TrustFloors {
@@ -108,7 +109,8 @@ package struct UpdateRules: Sendable {
     floors.root = TrustFloors.Floor(version: next.version, created: next.created)
     let isReleaseChanged = next.keys(of: .release) != trusted.keys(of: .release)
     if isReleaseChanged { floors.release = nil }
-    // A timestamp names a version of the release, so the timestamp loses its floor too.
+    // A timestamp names a version of the release. If the release has lost its floor, the timestamp must lose its floor
+    // too.
     if isReleaseChanged || next.keys(of: .timestamp) != trusted.keys(of: .timestamp) {
       (floors.timestamp, floors.namedRelease) = (nil, nil)
     }
@@ -144,8 +146,8 @@ package struct UpdateRules: Sendable {
 
   // MARK: Release
 
-  /// Checks the release that a trusted timestamp names (§5.5.2 to §5.5.6, §5.6.2 to §5.6.5). Before this, the caller
-  /// must compare its hash and length with ``check(_:of:hash:length:)``.
+  /// Checks the release that a trusted timestamp names (§5.5.2 to §5.5.6, §5.6.2 to §5.6.5). Before this call, the
+  /// caller must compare the release's hash and length with
   package func check(
     _ release: ReleaseDocument, named timestamp: TimestampDocument, _ floors: TrustFloors
   ) throws(UpdateError) {
@@ -230,7 +232,7 @@ package struct UpdateRules: Sendable {
     }
   }
 
-  /// Fails if the document was made in the future, because this machine's clock must then be behind.
+  /// Fails if the document's creation time is in the future, because this machine's clock is then behind.
   private func checkCreated(_ created: UpdateMoment, _ role: UpdateRole) throws(UpdateError) {
     guard created <= start + Self.clockTolerance else {
       throw clockError("before the \(role.rawValue) was made (\(created))")

@@ -147,7 +147,7 @@ int main(void) {
   static const promise promises[] = {
       {"a listed host gets the token", adds_to_listed_host},
       {"a host that is not listed gets nothing", spares_others},
-      {"a URL that the host could not compare fails the request", fails_unchecked_url},
+      {"a request fails if the host could not compare its URL", fails_unchecked_url},
       {"create refuses a host that cannot compare hosts", refuses_older_host},
       {"the header is marked as a secret", marks_as_secret},
       {"an existing header is kept, even an empty one, unless \"overwrite\" is set", keeps_existing},

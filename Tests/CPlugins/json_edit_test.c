@@ -3,7 +3,7 @@
 
 static sluice_exchange exchange;
 
-/// Returns a request body after the operations, or the verdict's error code if they fail.
+/// Applies the operations to a request body. Returns the body, or the verdict's error code if they fail.
 static const char *edited(const char *operations, const char *json) {
   static char text[1024];
   char config[1024], body[1024];
@@ -88,7 +88,7 @@ static void required_fails(void) {
   EXPECT(strstr(exchange.error_message, "operation 0 of \"request\", remove /a/b"));
 }
 
-/// Checks that a value is copied into each body: otherwise the second body would show a change of the first.
+/// Checks that a value is copied into each body. Otherwise, the second body would show a change of the first.
 static void values_are_copied(void) {
   void *instance = stub_create("{\"request\": [" SET("/v", "{\"n\":[]}") "," SET("/v/n/-", "1") "]}");
   for (int i = 0; i < 2; i++) {

@@ -1,8 +1,8 @@
 #include "stub_host.h"
 #include "testing.h"
 
-/// Returns the values of `x-a` after the request stage, or "none". With `has_old`, the request has the value `old`
-/// before.
+/// Returns the values of `x-a` after the request stage, or "none". With `has_old`, the request already has the value
+/// `old`.
 static const char *after(const char *config, bool has_old) {
   static char values[256];
   sluice_exchange exchange;

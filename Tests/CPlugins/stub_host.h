@@ -22,13 +22,14 @@ struct sluice_exchange {
   json_t *body[2];
   /// The documents that the plugin got. Owned.
   json_t *document[2];
-  /// Whether a document became authoritative.
+  /// Whether the plugin has asked for a document that it can change, which then replaces the native form.
   bool is_written[2];
   /// The status that writing a header returns. The header is written only if the status is SLUICE_STATUS_OK.
   sluice_status refusal;
   /// The status that marking a header returns.
   sluice_status mark_refusal;
-  /// The status that comparing the URL with a list of hosts returns. They are compared only if it is SLUICE_STATUS_OK.
+  /// The status that comparing the URL with a list of hosts returns. The URL is compared only if the status is
+  /// SLUICE_STATUS_OK.
   sluice_status match_refusal;
   char error_code[32];
   char error_message[256];
@@ -55,15 +56,16 @@ void *stub_create(const char *config);
 void stub_destroy(void *instance);
 const char *stub_error(void);
 const sluice_interceptor *stub_interceptor(void);
-/// Whether the entry point refuses an older host with a message that names both revisions, and returns a complete table
-/// to a host of this revision. A complete table has an identity, and a JSON schema that forbids unknown keys.
+/// Whether the entry point answers two hosts correctly. It must refuse an older host with a message that names both
+/// revisions, and it must return a complete table to a host of this revision. A complete table has an identity, and a
+/// JSON schema that forbids unknown keys.
 bool stub_describes_itself(void);
 
 /// Calls `create` again and again: first with a failure of its first allocation, then of its second, and so on until
 /// none fails. Returns false if a failed `create` answered something other than SLUICE_STATUS_NO_MEMORY or left an
 /// instance. Leaks are found by the sanitizer.
 bool stub_survives_failing_allocations(const char *config);
-/// Makes one allocation fail: the one after the next `count` allocations. With -1, none fails.
+/// Lets the next `count` allocations succeed, and makes the one after them fail. With -1, none fails.
 void stub_fail_allocation_after(long count);
 
 #endif

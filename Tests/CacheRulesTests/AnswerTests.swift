@@ -2,7 +2,7 @@ import CacheRules
 import SluiceMessages
 import Testing
 
-/// Answers to callers' conditions and ranges from a stored response.
+/// Tests how requests with conditions or ranges are answered from a stored response.
 @Suite struct AnswerTests {
   private let head = stored(["etag": "\"a\"", "last-modified": (noon + -100).text, "date": noon.text])
 
@@ -22,13 +22,13 @@ import Testing
     #expect(head.isUnmodified(for: asking(request)) == isUnmodified)
   }
 
-  @Test func `without Last-Modified, the Date of the response counts`() {
+  @Test func `without Last-Modified, a condition is compared with the Date of the response`() {
     let head = stored(["date": noon.text])
     #expect(head.isUnmodified(for: asking(["if-modified-since": noon.text])))
     #expect(!head.isUnmodified(for: asking(["if-modified-since": (noon + -1).text])))
   }
 
-  @Test func `the condition for the origin uses the origin's own validators`() {
+  @Test func `the conditions of a request to the origin have the validators of the stored response`() {
     #expect(head.conditions.map(\.name) == ["if-none-match", "if-modified-since"])
     #expect(head.conditions.map(\.value) == ["\"a\"", (noon + -100).text])
     #expect(stored([:]).conditions.isEmpty)
@@ -58,7 +58,7 @@ import Testing
     #expect(ByteRange(asking(request), of: head, byteCount: 10) == range)
   }
 
-  @Test func `no range is cut out of a body that was stored decoded`() {
+  @Test func `a range is not answered from a body that was stored decoded`() {
     let head = stored(["content-encoding": "gzip"])
     #expect(ByteRange(asking(["range": "bytes=0-1"]), of: head, byteCount: 10) == .unknown)
   }

@@ -6,7 +6,8 @@ import Testing
 @Suite struct FreshnessTests {
   @Test func `the age of a response is its initial age plus its time in the cache`() {
     let head = stored(["age": "30", "date": noon.text], requested: noon, received: noon + 2)
-    // corrected_age_value is the header's 30 s and the 2 s of the exchange, which is more than the apparent age of 2 s.
+    // corrected_age_value is 32 s: the 30 s of the header and the 2 s of the exchange. This is more than the apparent
+    // age of 2 s.
     #expect(head.freshness.initialAge == 32_000)
     #expect(head.freshness.age(at: noon + 2) == 32_000)
     #expect(head.freshness.age(at: noon + 10.5) == 40_500)
@@ -17,7 +18,7 @@ import Testing
     #expect(stored(["date": (noon + 50).text, "age": "3"]).freshness.initialAge == 3000)
   }
 
-  @Test func `setting the clock back makes no response younger than it was when it arrived`() {
+  @Test func `if the clock is set back, no response becomes younger than it was when it arrived`() {
     #expect(stored(["age": "7"]).freshness.age(at: noon + -1000) == 7000)
   }
 

@@ -54,7 +54,7 @@ import Testing
       ("max-age=10, stale-if-error=60, no-cache", [:], 11, false),
       ("max-age=10, stale-if-error=60", ["cache-control": "no-cache"], 11, false),
     ] as [(String, HeaderFields, Double, Bool)])
-  func `stale-if-error counts from the end of the lifetime, and the request's value has priority`(
+  func `the time of stale-if-error begins at the end of the lifetime, and the request's value has priority`(
     control: String, request: HeaderFields, after: Double, mayStandIn: Bool
   ) {
     let head = stored(["cache-control": control])

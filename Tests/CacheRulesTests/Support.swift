@@ -1,7 +1,7 @@
 import CacheRules
 import SluiceMessages
 
-/// 2026-01-01T00:00:00Z. The tests give other times relative to it.
+/// 2026-01-01T00:00:00Z. The tests give other times relative to this one.
 let noon = Timestamp(seconds: 1_767_225_600)
 
 extension Timestamp {

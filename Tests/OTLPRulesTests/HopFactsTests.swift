@@ -26,7 +26,7 @@ import Testing
 
   @Test(arguments: [
     ("http://h/", "h", 80), ("https://H:8443/a", "h", 8443), ("http://[::1]:8080/", "::1", 8080),
-  ]) func `the server is the host of the URL, with its port or that of its scheme`(
+  ]) func `the server is the host of the URL, with the URL's port or the default port of the scheme`(
     _ url: String, _ host: String, _ port: Int64
   ) {
     let attributes = facts("GET", url).spanAttributes(hiding: secrets)

@@ -6,8 +6,8 @@ import Testing
 /// The form of the exported JSON, compared with the examples that OpenTelemetry publishes: `examples/trace.json` and
 /// `examples/metrics.json` of the repository `open-telemetry/opentelemetry-proto`.
 ///
-/// The lists of keys below were written from these examples, and for the types and the optional keys from the section
-/// "JSON Protobuf Encoding" of the OTLP specification. A key that is neither in an example nor in the protocol is wrong.
+/// The lists of keys below come from these examples. The types and the optional keys come from the section "JSON
+/// Protobuf Encoding" of the OTLP specification. A key that is neither in an example nor in the protocol is wrong.
 @Suite struct PublishedFormTests {
   /// The form that a JSON value must have.
   private indirect enum Form: Sendable {

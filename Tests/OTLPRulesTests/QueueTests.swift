@@ -21,7 +21,7 @@ import Testing
 
   private let schedule = RetrySchedule(initial: .seconds(1), maximum: .seconds(5), total: .seconds(60))
 
-  @Test func `a retry waits for half of a delay up to all of it, and the delay doubles up to a maximum`() {
+  @Test func `a retry waits between half of its delay and all of it, and the delay doubles up to a maximum`() {
     func delays(_ random: Double) -> [Duration?] {
       (1...5).map { schedule.delay(afterFailures: $0, elapsed: .zero, retryAfter: nil, random: random) }
     }

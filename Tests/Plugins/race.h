@@ -1,4 +1,4 @@
-// Two threads that call the same function for every entry of a batch at the same time, and counts of how often a thread
+// Lets two threads call the same function for every entry of a batch at the same time, and counts how often a thread
 // was first. A plugin defines BATCH and `static sluice_status race_for(int index)` before it includes this header.
 #ifndef RACE_H
 #define RACE_H

@@ -38,7 +38,7 @@ import Testing
     #expect(Self.applied(changes, to: ["A": "7"]) == ["A": "7", "A": "2"])
   }
 
-  @Test func `at another origin, added headers are not sent, and removed headers are not sent either`() {
+  @Test func `at another origin, neither the headers that a stage added nor those that it removed are sent`() {
     var changes = HeaderChanges(from: ["A": "1"], to: ["Token": "t"])
     changes.leaveOrigin()
     #expect(Self.applied(changes, to: ["A": "1", "B": "2"]) == ["B": "2"])

@@ -59,7 +59,7 @@ import Testing
     #expect(Self.changed(lines) { $0.append("X", "1") } == ["X: 1", "x: 2", "X: 2", "X: 1"])
   }
 
-  @Test func `a stage can set a field that the program keeps libcurl from sending`() {
+  @Test func `a stage can set a field although the program has told libcurl not to send it`() {
     let lines = Self.lines(["Accept:", "Host:"])
     #expect(Self.changed(lines) { $0.append("accept", "text/plain") } == ["Host:", "accept: text/plain"])
   }

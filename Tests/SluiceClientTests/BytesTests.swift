@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `a reader that starts late gets every byte, and other requests are answered until then`() async throws {
+  @Test func `a reader that starts late gets every byte, and other requests are answered before that`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(body: .generated(pattern, byteCount: 20_000_000, chunked: false))
     }

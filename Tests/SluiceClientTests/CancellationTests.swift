@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func `an iterator keeps the transfer alive without its sequence`() async throws {
+  @Test func `an iterator keeps the transfer alive after its sequence was released`() async throws {
     let rest = Signal()
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"), .wait(rest), .send("cd"))

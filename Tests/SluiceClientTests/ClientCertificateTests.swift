@@ -12,7 +12,7 @@ import Testing
 @Suite(.enabled(if: NginxServer.isAvailable)) struct ClientCertificateTests {
   private typealias Choose = @Sendable (ClientCertificateRequest) async throws -> ClientCertificateDecision
 
-  /// Returns the decision that the test gives it, and records each request for a decision.
+  /// Makes the choices that the test gives it, and records each request for a choice.
   private struct Chooser: ClientCertificateDelegate {
     let asked = Watched<[ClientCertificateRequest]>([])
     var decisionTimeout: Duration? = .seconds(240)
@@ -53,7 +53,8 @@ import Testing
     }
   }
 
-  /// Whether the server has got a valid certificate, and the number of the connection.
+  /// Sends a request. Returns whether the server has received a valid certificate, and the server's number of the
+  /// connection.
   private func ask(
     _ client: Client, _ url: HTTPURL, _ delegate: (any TransactionDelegate)? = nil
   ) async throws -> (verify: String, connection: String) {
@@ -97,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `all calls of a client share the connections whose certificate the client's delegate chose`()
+  @Test func `calls of one client share a connection whose certificate was chosen by the client's delegate`()
     async throws
   {
     let chooser = Chooser(.use(try await Self.identity()))
@@ -203,7 +204,7 @@ import Testing
     }
   }
 
-  @Test func `a chosen certificate that cannot be read, or does not match its key, fails the call`() async throws {
+  @Test func `a call fails if the chosen certificate cannot be read or does not match its key`() async throws {
     let identity = try await Self.identity()
     let server = try await TestCertificates.shared().server
     try await withServer { client, url in
@@ -261,7 +262,7 @@ import Testing
     #expect(chooser.asked.value.isEmpty)
   }
 
-  @Test func `a call that is cancelled while its delegate chooses ends at once`() async throws {
+  @Test func `if a call is cancelled while its delegate chooses, the call ends at once`() async throws {
     try await withServer { client, url in
       let isAsked = Signal()
       let chooser = Chooser { _ in
@@ -276,7 +277,7 @@ import Testing
     }
   }
 
-  @Test func `over libcurl, a call whose delegate could choose a certificate fails`() async throws {
+  @Test func `over libcurl, a call fails if its delegate could choose a certificate`() async throws {
     try await withServer({ $0.transport.engine = .curl }) { client, url in
       let chooser = Chooser(.performDefaultHandling)
       let error = await refusal(client, url, chooser)

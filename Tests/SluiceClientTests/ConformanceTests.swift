@@ -87,7 +87,8 @@ import Testing
     try await withClient(Self.wire) { client in
       let (bytes, response) = try await client.data(from: server.url())
       #expect(response.status == status && bytes.isEmpty && response.headers["etag"] == "\"a\"")
-      // The next request is on the same connection, so the client has not waited for the announced bytes.
+      // The next request is sent on the same connection, which shows that the client has not waited for the announced
+      // bytes.
       #expect(try await client.data(from: server.url()).bytes == Array("ok".utf8))
     }
   }

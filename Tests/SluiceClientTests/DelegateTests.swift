@@ -8,7 +8,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Returns the decisions that the test gives it, and records each request for a decision.
+/// Makes the decisions that the test gives it, and records each request for a decision.
 private final class Decider: TransactionDelegate {
   typealias Redirecting = @Sendable (Redirect) async throws -> RedirectDecision
   typealias Challenging = @Sendable (ChallengeOffer) async throws -> ChallengeDecision
@@ -132,7 +132,7 @@ private final class Decider: TransactionDelegate {
     #expect(log.value == ["call redirect", "call end"])
   }
 
-  @Test func `a call that is cancelled while its delegate decides ends without another request`() async throws {
+  @Test func `if a call is cancelled while its delegate decides, the call ends without another request`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let log = Watched<[String]>([])

@@ -130,7 +130,7 @@ struct DownloadFolder {
       try await server.waitForConnections(1)
       if byHandle { handle.cancel() } else { task.cancel() }
       #expect(await task.value?.error.code == .cancelled && place.names == [])
-      // The same with a handle that was cancelled before the call.
+      // Repeats the download with a handle that is already cancelled before the call.
       let again = await downloadFailure { () throws(DownloadFailure) in
         if byHandle { _ = try await client.download(from: url, to: place.target, cancellation: handle) }
       }
@@ -149,7 +149,7 @@ struct DownloadFolder {
     #expect(error.message == "cannot write the file for /tmp/x: No space left on device; free some space there")
   }
 
-  @Test func `a file that cannot grow fails the download, which can be resumed`() async throws {
+  @Test func `if its file cannot grow, a download fails and can be resumed`() async throws {
     await #expect(processExitsWith: .success) {
       signal(SIGXFSZ, SIG_IGN)
       let server = try LoopbackServer { _ in

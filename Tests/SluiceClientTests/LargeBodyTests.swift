@@ -56,7 +56,7 @@ import Testing
         let (bytes, _) = try await client.bytes(from: HTTPURL(base + "/"))
         var iterator = bytes.chunks.makeAsyncIterator()
         var count = try await iterator.next()?.count ?? 0
-        // For each answer, the loop makes a turn. In this turn it could also read the large body.
+        // To answer each of these requests, the loop makes a turn. In the same turn, it could also read the large body.
         var last: [UInt8] = []
         var turns = 0
         while turns < 50 {

@@ -51,7 +51,7 @@ import Testing
     #expect(boundary != other && boundary.utf8.count == 39)
   }
 
-  @Test func `a name cannot end the header that contains it`() async throws {
+  @Test func `no character in a name can end the header that contains the name`() async throws {
     var form = MultipartForm()
     form.append(name: "a\"\r\nX: y", value: "v")
     try form.append(name: "f", bytes: [], filename: "\r\n\r\n\"\u{1F600}")

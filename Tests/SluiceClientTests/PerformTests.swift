@@ -209,7 +209,7 @@ import Testing
     }
   }
 
-  @Test func `when the closure throws, the writer is cancelled, and ends before the call`() async throws {
+  @Test func `when the closure throws, the writer is cancelled, and ends before the call ends`() async throws {
     let hasEnded = Watched(false)
     let server = try ScriptedServer(.receiveHead, .send(Self.answer(.http11)), .receiveToEnd)
     defer { server.stop() }
@@ -249,7 +249,7 @@ import Testing
     }
   }
 
-  @Test func `all tasks that write at the same time end when the call ends`() async throws {
+  @Test func `when the call ends, all tasks that write at the same time end`() async throws {
     let hasBegun = Signal()
     let server = try ScriptedServer([[.receiveHead, .signal(hasBegun), .wait(Signal())]])
     let url = try server.url()
@@ -344,7 +344,8 @@ import Testing
         }
       }
       try await hasBegun.wait(for: "the response")
-      // The server can answer before the loop asks for the body. If the call ended then, no writer would have started.
+      // The server can answer before the loop asks for the body. If the call was cancelled before that, no writer would
+      // have started.
       try await isWriting.wait(for: "the body")
       call.cancel()
       await #expect { try await call.value } throws: { ($0 as? TransactionError)?.code == .cancelled }

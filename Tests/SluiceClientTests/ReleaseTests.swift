@@ -19,7 +19,7 @@ import Testing
     deinit { isGone.set() }
   }
 
-  @Test(arguments: Call.allCases) func `after a call its engine is released, even if its handle is kept`(
+  @Test(arguments: Call.allCases) func `after a call, its engine is released even if its handle is kept`(
     call: Call
   ) async throws {
     let server = try LoopbackServer { _ in .text("ok") }

@@ -30,7 +30,7 @@ import Testing
     #expect(request.sharedOptions == nil)
   }
 
-  @Test func `a timeout that does not fit into 64 bits of nanoseconds does not limit a request`() async throws {
+  @Test func `a timeout with too many nanoseconds for 64 bits does not limit a request`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     try await withClient { client in
@@ -107,7 +107,7 @@ import Testing
     try await withClient({ $0.maximumAttempts = 1 }) { client in
       let slow = Self.request(try server.url()) { $0.idleTimeout = .milliseconds(100) }
       let (bytes, _) = try await client.bytes(for: slow)
-      // The idle timeout of the probe is three times as long as the idle timeout of the slow request.
+      // The idle timeout of `probe` is three times as long as the idle timeout of `slow`.
       let probe = Self.request(try stalled.url()) { $0.idleTimeout = .milliseconds(300) }
       #expect(await Self.error(client, probe)?.code == .timeout)
       let count = try await bytes.chunks.reduce(into: 0) { $0 += $1.count }
@@ -209,7 +209,7 @@ import Testing
       try submit("low", .low)
       for index in 0..<3 { try submit("normal\(index)", .normal) }
       for index in 0..<10 { try submit("high\(index)", .high) }
-      // All requests are in the queue after the loop has run the work that was posted before, and one more turn.
+      // The loop runs the work that was posted before, and one more turn. Then all requests are in the queue.
       for _ in 0..<2 {
         await withCheckedContinuation { continuation in loop.post { continuation.resume() } }
       }
@@ -280,7 +280,9 @@ import Testing
     }
   }
 
-  @Test func `over libcurl, an option that libcurl cannot apply to a single request fails`() async throws {
+  @Test func `over libcurl, a request fails if libcurl cannot apply one of its options to a single request`()
+    async throws
+  {
     try await withClient({ $0.transport.engine = .curl }) { client in
       let socket = Self.request("http://127.0.0.1:9/") { $0.unixSocket = "/s" }
       let identity = Self.request("https://127.0.0.1:9/") { $0.identity = RequestOptions.Identity(certificate: "/x") }

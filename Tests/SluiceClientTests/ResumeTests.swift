@@ -41,7 +41,7 @@ import Testing
     return try #require(failure?.resumeData)
   }
 
-  /// Breaks a download off, resumes it, and passes the failure of the resumed download to the body.
+  /// Breaks off a download, resumes it, and calls the body with the failure of the resumed download.
   private static func resume(
     _ server: ScriptedServer, _ body: (Client, DownloadFolder, DownloadFailure?) throws -> Void
   ) async throws {

@@ -12,7 +12,7 @@ import Testing
 @Suite(.enabled(if: NginxServer.isAvailable)) struct ServerTrustTests {
   private typealias Decide = @Sendable (ServerTrust) async throws -> ServerTrustDecision
 
-  /// Returns the decision that the test gives it, and records each request for a decision.
+  /// Makes the decision that the test gives it, and records each request for a decision.
   private struct Judge: ServerTrustDelegate {
     let asked = Watched<[ServerTrust]>([])
     var decisionTimeout: Duration? = .seconds(240)
@@ -224,7 +224,9 @@ import Testing
     #expect(nginx.accessLog == ["/json"])
   }
 
-  @Test func `each attempt asks the delegate again, and the question of an ended attempt is cancelled`() async throws {
+  @Test func `each attempt asks the delegate again, and the delegate's task for an ended attempt is cancelled`()
+    async throws
+  {
     let sleeping = Judge { _ in
       try await Task.sleep(for: .seconds(3600))
       return .accept
@@ -294,7 +296,7 @@ import Testing
     }
   }
 
-  @Test func `over libcurl, a call whose delegate could decide about the server fails`() async throws {
+  @Test func `over libcurl, a call fails if its delegate could decide about the server`() async throws {
     try await withServer(nil, { $0.transport.engine = .curl }) { client, url in
       #expect(await get(client, url) == nil)
       let judge = Judge(.accept)

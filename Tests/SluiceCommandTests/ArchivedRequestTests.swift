@@ -64,7 +64,7 @@ import Testing
 
   // MARK: Archives that --har has written
 
-  @Test func `requests that --har has written can be sent again, once each`() async throws {
+  @Test func `each request that --har has written is sent again once`() async throws {
     let failures = Watched(1)
     let server = try LoopbackServer { request in
       switch request.target {

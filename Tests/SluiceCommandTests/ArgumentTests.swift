@@ -77,7 +77,7 @@ import Testing
       ([ArgumentWord("-".utf8 + [0xFC])], "send: unknown option -\\xFC"),
       (["-H", ArgumentWord(String(repeating: "a", count: 70_000))], "aaa…\" (70000 bytes)"),
     ] as [([ArgumentWord], String)])
-  func `a word that must be UTF-8 but is not is refused, and the message escapes its bytes`(
+  func `a word that must be UTF-8 is refused if it is not, and the message escapes its bytes`(
     _ words: [ArgumentWord], _ message: String
   ) throws {
     let error = try #require(throws: CommandError.self) { try Self.send(words) }

@@ -51,7 +51,7 @@ import Testing
     #expect(result.errorText.isEmpty)
   }
 
-  @Test func `children that are forked while libcurl waits for the collector make and export their transfers`()
+  @Test func `children make and export their transfers, even if they are forked while libcurl waits for the collector`()
     async throws
   {
     let count = Watched(0)
@@ -78,7 +78,9 @@ import Testing
 
   @Test(
     arguments: [AttachCallOutTests.soon, AttachCallOutTests.late], [["get", "leave"], ["fork", "leave"], ["leave"]])
-  func `a program whose main thread ends first ends with its last thread`(when: String, lines: [String]) async throws {
+  func `if a program's main thread ends first, the program ends with its last thread`(when: String, lines: [String])
+    async throws
+  {
     let exporting = try AttachedCollector(when)
     let result = try await Self.run(exporting, lines)
     #expect(result.ending == .exited(0), "\(result.errorText)")
@@ -150,7 +152,7 @@ import Testing
     withExtendedLifetime(program) {}
   }
 
-  @Test func `a plan that replaces another plan loses none of its spans`() async throws {
+  @Test func `if a new plan replaces another plan, no span of the old plan is lost`() async throws {
     let exporting = try AttachedCollector(Self.late)
     let program = try await ForeignProgram.compile("call_outs")
     let command = try exporting.start([program.path, exporting.fixture.url])

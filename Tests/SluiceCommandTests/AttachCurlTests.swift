@@ -8,7 +8,7 @@ import Testing
 @Suite(.enabled(if: !Sanitizer.isOn && CurlCommand.path != nil)) struct AttachCurlTests {
   private let curl = CurlCommand.path ?? ""
 
-  @Test func `curl sends the headers of the stages, and its output is the same as without them`() async throws {
+  @Test func `curl sends the headers of the stages, and its output is the same as without stages`() async throws {
     let fixture = try AttachFixture()
     let requests = try await fixture.compare([curl, "-sS", "\(fixture.url)/a"])
     #expect(requests.each("x-c") == ["plugin"])
@@ -155,7 +155,7 @@ import Testing
     #expect(try await fixture.verifiedTransactions() == 1)
   }
 
-  @Test func `failed transfers end in the same way as without the command`() async throws {
+  @Test func `failed transfers end in the same way with and without the command`() async throws {
     let fixture = try AttachFixture { _ in .hangUp }
     let port = try Loopback.freePort()
     for words in [

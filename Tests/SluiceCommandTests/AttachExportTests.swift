@@ -77,7 +77,8 @@ import Testing
     let clock = ContinuousClock()
     let start = clock.now
     let result = try await exporting.fixture.attach([curl, "-sS", "\(exporting.fixture.url)/a"])
-    // The exporter's default would be ten seconds. Even a busy machine needs less than nine.
+    // The exporter would wait for ten seconds by default. With the shorter limit, even a busy machine needs less than
+    // nine.
     #expect(start.duration(to: clock.now) < .seconds(9))
     #expect(result.ending == .exited(0))
     #expect(result.outputText == "answer to GET /a\n")
@@ -93,7 +94,9 @@ import Testing
     #expect(result.errorText.contains("cannot export traces"), "\(result.errorText)")
   }
 
-  @Test func `a collector behind TLS is reached with the authorities of the configuration`() async throws {
+  @Test func `the certificate of a collector with TLS is checked against the authorities in the configuration`()
+    async throws
+  {
     let certificates = try await TestCertificates.shared()
     var settings = NginxConfiguration()
     settings.accessLogFormat = "$ssl_protocol $request_method $request_uri"

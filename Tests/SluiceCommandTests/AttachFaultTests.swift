@@ -111,7 +111,7 @@ import Testing
 
   // MARK: Memory
 
-  /// Runs a program once for each allocation of the preloaded library that can fail, and lets this allocation fail.
+  /// Lets each allocation of the preloaded library fail in turn, each time in a new run of the program.
   private func runWithFailingMemory(_ name: String, _ configuration: String) async throws -> AttachedComparison {
     let program = try await ForeignProgram.compile(name)
     let memory = try await ForeignProgram.compileLibrary("failing_malloc", [])
@@ -176,7 +176,9 @@ import Testing
     try await AttachedComparison.run { [program.path, what, $0] }.expectSameButTraced()
   }
 
-  @Test func `a transfer without a free descriptor bypasses the pipeline, and the next one uses it`() async throws {
+  @Test func `a transfer bypasses the pipeline if no descriptor is free, and the next transfer uses the pipeline`()
+    async throws
+  {
     let program = try await ForeignProgram.compile("descriptors")
     let runs = try await AttachedComparison.run { [program.path, "used-up", $0] }
     runs.expectSame()

@@ -4,7 +4,7 @@ import SluiceTestKit
 import Testing
 
 /// The folders of commands that were killed, and what a later command does with them. The tests run one after the
-/// other, because a program whose folder cannot be determined prevents the removal of every folder.
+/// other. If the folder of a program cannot be determined, no folder can be removed while this program runs.
 @Suite(.serialized, .enabled(if: !Sanitizer.isOn)) struct AttachFolderTests {
   private let fixture: AttachFixture
   /// The path under which the commands create their folders.

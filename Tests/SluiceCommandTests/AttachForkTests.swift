@@ -6,7 +6,8 @@ import Testing
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachForkTests {
   private static let childCount = Tool.isSoak ? 5_000 : 40
 
-  /// A child in which the pipeline could not be restored makes its transfers without it, and these are counted.
+  /// If the pipeline could not be restored in a child, the child's transfers bypass the pipeline, and each of them is
+  /// counted.
   private func expectCounted(_ runs: AttachedComparison) {
     let passed = runs.passed.compactMap { Int($0.prefix { $0 != " " }) }.reduce(0, +)
     #expect(runs.attachedRequests.count - runs.tracedCount == passed)
@@ -24,7 +25,7 @@ import Testing
     expectCounted(runs)
   }
 
-  @Test func `children that are forked while spans are exported make their transfers`() async throws {
+  @Test func `children make their transfers, even if they are forked while spans are exported`() async throws {
     let collector = try LoopbackServer(recording: .countOnly, handler: AttachedCollector.accept)
     defer { collector.stop() }
     let program = try await ForeignProgram.compile("forks")

@@ -20,7 +20,7 @@ import Testing
     return file
   }
 
-  private static let notLinked = "  not linked with libcurl, but modules with libcurl that it opens later and"
+  private static let notLinked = "  not linked with libcurl; attach reaches modules with libcurl that it opens later"
 
   @Test(arguments: [
     ("curl", 0, "libcurl.so.4 (libcurl/"), ("/bin/true", 0, notLinked), ("ldconfig", 1, "linked statically"),

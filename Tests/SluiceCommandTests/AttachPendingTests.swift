@@ -2,7 +2,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Stages that suspend in programs with a multi handle. The program must not wait in curl_multi_add_handle.
+/// Tests stages that suspend in programs with a multi handle. The program must not wait in curl_multi_add_handle.
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachPendingTests {
   /// A stage. It suspends a request for `/held` or `/refused` until a request for `/release` arrives, and a request for
   /// `/never` forever. It resumes a request for `/early` before the call has returned. Each request that has waited has

@@ -72,7 +72,7 @@ import Testing
     #expect(requests.prefix(5).map { $0.headers.first("x-own") } == ["1", "2", nil, nil, nil])
     #expect(requests.prefix(3).map { $0.headers.first("accept") } == ["*/*", nil, "*/*"])
     #expect(Set(requests.traceIDs.map(\.trace)).count == 25)
-    // The transaction without a request was dropped before it sent anything.
+    // One transaction has no request, because it was dropped before it sent anything.
     #expect(try await fixture.verifiedTransactions() == 26)
   }
 
@@ -124,7 +124,7 @@ import Testing
     """
 
   @Test(.enabled(if: FileTree.exists("/usr/bin/git")))
-  func `the pipeline reaches git clone, which clones the same as without the command`() async throws {
+  func `the pipeline reaches git clone, and the clone is the same as without the command`() async throws {
     let root = Watched("")
     let fixture = try AttachFixture { request in
       guard let bytes = try? FileTree.read("\(root.value)\(request.path)") else { return .text("", status: 404) }

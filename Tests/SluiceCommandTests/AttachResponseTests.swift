@@ -2,7 +2,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Response stages under `sluice attach`, which the key `attach.response` allows.
+/// Response stages under `sluice attach`. The key `attach.response` allows them.
 @Suite(.enabled(if: !Sanitizer.isOn && CurlCommand.path != nil)) struct AttachResponseTests {
   private let curl = CurlCommand.path ?? ""
 

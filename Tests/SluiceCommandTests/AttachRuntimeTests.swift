@@ -42,7 +42,7 @@ import Testing
     return String(try #require(id))
   }
 
-  @Test func `a plugin that needs another Swift runtime than the program's is refused, and both build ids are named`()
+  @Test func `a plugin with another Swift runtime than the program is refused, and the error names both build ids`()
     async throws
   {
     let folder = try TemporaryDirectory()
@@ -58,7 +58,9 @@ import Testing
     #expect(runs.passed.contains { $0.contains("the plan could not be read or used") })
   }
 
-  @Test func `with onMissing "fail", no request is sent if such a plugin is refused`() async throws {
+  @Test func `with onMissing "fail", no request is sent if a plugin is refused because of its Swift runtime`()
+    async throws
+  {
     let folder = try TemporaryDirectory()
     let program = try await Self.program(in: folder)
     let runs = try await AttachedComparison.run({ [program.path, $0] }, configuration: Self.configuration("fail"))

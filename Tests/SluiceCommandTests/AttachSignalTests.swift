@@ -54,7 +54,7 @@ import Testing
     """
 
   /// - Parameter shell: the words that are put before the command.
-  /// - Returns: the program's output: pairs of a signal's number and how often this signal came.
+  /// - Returns: the program's output: pairs of a signal's number and the number of times that this signal came.
   private func counts(after action: String, under shell: [String] = []) async throws -> String {
     let fixture = try AttachFixture()
     let counter = try fixture.folder.write(Self.counter, to: "counter.py")

@@ -131,7 +131,9 @@ import Testing
   }
 
   @Test(arguments: [["-T", "{file}"], ["-F", "a=1"]])
-  func `a transfer that produces its body while sending fails if a stage wants the body`(words: [String]) async throws {
+  func `if a stage wants a body that the program produces during the transfer, the transfer fails`(words: [String])
+    async throws
+  {
     let plugin = try await Self.stage(Self.reading, wants: "SLUICE_WANTS_REQUEST_BODY")
     let fixture = try Self.fixture(plugin)
     let file = try fixture.folder.write("content", to: "file")

@@ -127,7 +127,7 @@ import Testing
     #expect(Self.signals(one.outputText) == Self.signals(other.outputText))
   }
 
-  /// Removes the two signals that glibc reserves for itself from a mask. Glibc ignores these signals in each program
+  /// Removes from a mask the two signals that glibc reserves for itself. Glibc ignores these signals in each program
   /// that it spawns.
   private static func signals(_ text: String) -> String {
     guard let digits = text.split(separator: "\t").last, text.hasPrefix("Sig"),

@@ -26,8 +26,8 @@ import Testing
     let runs = try await AttachedComparison.run { [program.path, $0] }
     #expect(runs.attached.outputText == runs.plain.outputText)
     #expect(runs.attached.ending == runs.plain.ending)
-    // A dropped request can reach the server at any time, even one of the previous run. The test therefore checks only
-    // `/again`.
+    // A dropped request can reach the server at any time, so that even a request of the previous run can arrive late.
+    // The test therefore checks only `/again`.
     let again = runs.attachedRequests.filter { $0.path == "/again" }
     #expect(again.count == 4)
     #expect(again.allSatisfy { $0.headers.first("traceparent") != nil })
@@ -53,7 +53,9 @@ import Testing
     #expect(runs.attached.outputText.contains("OpenSSL 0"))
   }
 
-  @Test func `a module that needs libcurl only through another library reaches that libcurl`() async throws {
+  @Test func `a module that is not linked with libcurl itself uses the libcurl of a library that it needs`()
+    async throws
+  {
     let program = try await ForeignProgram.compile("flavours", [])
     let between = try await ForeignProgram.compileLibrary("between", ["-Wl,--no-as-needed", "-lcurl"])
     let module = try await ForeignProgram.compileLibrary(

@@ -54,9 +54,9 @@ import Testing
     }
   }
 
-  /// Makes 240 changes, or 6,000 with `SLUICE_SOAK`. Half of the changed logs have no `sequence`. There, a lost event
-  /// is noticed only if another rule needs it.
-  @Test func `the two checkers agree about each log with one change, and refuse each that certainly breaks a rule`()
+  /// Makes 240 changes, or 6,000 with `SLUICE_SOAK`. Half of the changed logs have no `sequence`. In these logs, a lost
+  /// event is noticed only if another rule needs it.
+  @Test func `the two checkers agree about each changed log, and refuse each change that certainly breaks a rule`()
     async throws
   {
     let seed = Self.seed
@@ -74,7 +74,7 @@ import Testing
     }
     var counts = (accepted: 0, refused: 0)
     while !damages.isEmpty {
-      // Only four at a time, because each is checked by a separate process.
+      // Only four logs are checked at a time, because each of them needs its own process.
       let some = Array(damages.suffix(4))
       damages.removeLast(some.count)
       let verdicts = try await Self.verdicts(some)
@@ -120,8 +120,8 @@ import Testing
     return try document.serializedText()
   }
 
-  /// Returns the lines of one transaction for each form that occurs, but of at most 25 forms. A form is a sequence of
-  /// events with their statuses and errors.
+  /// Groups the transactions by form, and returns the lines of one transaction for each form, up to 25 forms. A form is
+  /// a sequence of events with their statuses and errors.
   private static func oneOfEachForm(_ text: String) throws -> [String] {
     var forms: [String: String] = [:]
     var all: [(transaction: String, text: String)] = []

@@ -17,7 +17,9 @@ import Testing
       """, to: "pipeline.json")
   }
 
-  @Test func `bench sends the warm-up and every round through the pipeline and without its stages`() async throws {
+  @Test func `bench sends the warm-up and every round twice: through the pipeline and without its stages`()
+    async throws
+  {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()

@@ -4,8 +4,8 @@ import Testing
 
 @testable import SluiceCommand
 
-/// Runs curl and `sluice send` with the same arguments. The server must get the same requests, and both must print and
-/// write the same.
+/// Runs curl and `sluice send` with the same arguments. The server must get the same requests, and both commands must
+/// print the same output and write the same files.
 @Suite(.enabled(if: CurlCommand.path != nil)) struct CurlComparisonTests {
   @Test(arguments: CurlInvocations.all)
   func `curl and send do the same`(_ words: String) async throws {

@@ -14,7 +14,7 @@ import Testing
     #expect(listed.subtracting(names) == ["timeout"])
   }
 
-  @Test func `for each option that the tables list as the same, a test compares curl and send`() throws {
+  @Test func `for each option that is the same according to the tables, a test compares curl and send`() throws {
     var compared: Set<String> = []
     for words in CurlInvocations.all + CurlInvocations.secure {
       let plain = words.split(separator: " <{").first.map(String.init) ?? words

@@ -49,7 +49,7 @@ import Testing
     #expect(try await run.request()["snapshot"]?.integer == 2, "the previous build serves")
 
     try Self.edit(source, "self = contxt;", "self = context; // mended")
-    // Only `built` is certain: whether a changed comment changes the library depends on debug information.
+    // Only the event `built` is certain. Whether a changed comment changes the library depends on debug information.
     try await run.next("built")
     try Self.edit(source, "\"0.2.0\"", "\"0.3.0\"")
     try await run.next("swapped")

@@ -84,7 +84,7 @@ import Testing
     #expect(restarted["builds"]?[0]?["hash"]?.string != hash)
     #expect(try await run.stamp(at: address) == "1", "the previous build serves, at the same endpoint")
 
-    // The same content again, as a new file that is renamed into place.
+    // Installs the same content again: a new file is renamed into place.
     try StampedLibrary.install(bad, at: run.folder.path("b.so"))
     #expect(rename(run.folder.path("b.so"), run.library) == 0)
     try await run.next("unchanged")

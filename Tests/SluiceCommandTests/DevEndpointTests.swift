@@ -128,7 +128,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `a client that connects while the engine is started again waits and is answered`() async throws {
+  @Test func `if a client connects while the engine is started again, the client waits and is answered`() async throws {
     let run = try await DevRun("--listen", "0") { folder in
       try #require(mkfifo(folder.path("gate"), 0o600) == 0)
       let product = try await PluginCompiler.compile(

@@ -11,7 +11,7 @@ import Testing
 @Suite struct DevPartsTests {
   // MARK: Debounce
 
-  @Test func `a file is reported when the silence that is set for it has passed since its last change`() {
+  @Test func `a file is reported when it has not changed for the time that was set for it`() {
     var debounce = Debounce<String>(longest: .milliseconds(500))
     #expect(debounce.nextDue == nil)
     debounce.note("a", at: .zero, silence: .milliseconds(50))
@@ -116,7 +116,7 @@ import Testing
 
   // MARK: Crashes
 
-  @Test func `crashes of the same builds restart the engine twice in a minute, but a crash at the start never does`() {
+  @Test func `if the same builds crash, the engine restarts twice in a minute, but never after a crash at the start`() {
     var ledger = CrashLedger()
     #expect(ledger.note(at: .seconds(1), goesBack: false, wasReady: true) == .restart)
     #expect(ledger.note(at: .seconds(2), goesBack: false, wasReady: true) == .restart)
@@ -128,7 +128,9 @@ import Testing
 
   // MARK: The end
 
-  @Test func `messages that follow the interrupt in the same batch are left for the end of the session`() throws {
+  @Test func `messages that arrive after the interrupt, in the same batch, are left for the end of the session`()
+    throws
+  {
     let folder = try TemporaryDirectory()
     let file = try folder.write("{}", to: "c.json")
     let arguments = try ArgumentParser.parse(["-c", file, "--json"], for: DevCommand.description)

@@ -23,7 +23,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `a change of a key that is read only at the start restarts the engine, and the event names the key`()
+  @Test func `if a key that is read only at the start changes, the engine restarts, and the event names the key`()
     async throws
   {
     let (run, library) = try await DevRun.stamped("--listen", "0")
@@ -37,7 +37,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `a configuration that is saved while the engine starts is used when it has started`()
+  @Test func `if a configuration is saved while the engine starts, it is used after the start`()
     async throws
   {
     let plugin = #"""
@@ -55,7 +55,7 @@ import Testing
     try await run.next("building")
     try await run.next("log") { $0["message"]?.string == "waits=1" }
     try run.folder.write(DevRun.configuration(run.server.baseURL, plugin: plugin + #" "x-b"}"#), to: "c.json")
-    // A build for the later change shows that the configuration was read.
+    // The build that this change starts shows that the configuration was read.
     try run.folder.write("two", to: "source")
     try await run.next("building")
     // The pipe is opened for both directions, so that opening it does not wait for the other end.

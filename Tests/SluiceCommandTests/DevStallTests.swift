@@ -108,8 +108,8 @@ import Testing
     try await run.next("log") { $0["message"]?.string?.contains("has blocked loop 0") == true }
     let began = ContinuousClock.now
     #expect(try await run.end().status == 130)
-    // The time limit is three seconds. The test allows three times as much for a busy machine. A stop that waited for
-    // the loop would take ten.
+    // The time limit is three seconds. The test allows three times as much for a busy machine. If the stop waited for
+    // the loop, it would take ten seconds.
     #expect(ContinuousClock.now - began < .seconds(9))
   }
 

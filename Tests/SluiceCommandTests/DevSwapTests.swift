@@ -116,7 +116,8 @@ import Testing
   }
 
   /// Writes a library over two seconds, as the linker gold does. It runs at real speed, and therefore only with
-  /// `SLUICE_SOAK=1`. With a mapping, the file is closed before anything is written, and otherwise at the end.
+  /// `SLUICE_SOAK=1`. With a mapping, the file is closed before anything is written. Without a mapping, it is closed at
+  /// the end.
   @Test(.enabled(if: Tool.isSoak), arguments: [false, true])
   func `dev waits for a writer that sets the size first and fills the file over two seconds`(_ isMapped: Bool)
     async throws

@@ -51,7 +51,7 @@ import Testing
     return result
   }
 
-  /// Returns whether the library whose path the result prints contains the text.
+  /// Returns whether the built library contains the text. The result has the library's path.
   private func library(_ result: CommandResult, has text: String) throws -> Bool {
     let bytes = try FileTree.read(result.outputText.trimmed)
     return bytes.firstRange(of: Array(text.utf8)) != nil
@@ -101,7 +101,7 @@ import Testing
     #expect(result.status == 0 && result.errorText.contains("/my/Package.swift has changed"), "\(result.errorText)")
     #expect(try library(result, has: "other-text"))
 
-    // With the first sources again, the library contains nothing of the later changes.
+    // Builds the first sources again. The library must then contain nothing of the later changes.
     unlink(folder.path("my/Sources/My/More.swift"))
     try writePackage()
     try folder.write(Self.source("first-text"), to: "my/Sources/My/My.swift")
@@ -126,7 +126,7 @@ import Testing
       #expect(document["needed"]?.elements.contains { $0.string == "libswiftCore.so" } == !isStatic)
       return result
     }
-    // This code also needs the runtime of tasks.
+    // This code also needs the part of the runtime that runs tasks.
     func source(_ text: String) -> String {
       Self.source(text) + "public func work() { Task { print(await value()) } }\nfunc value() async -> Int { 1 }\n"
     }

@@ -57,7 +57,7 @@ import Testing
     #expect(try silent.result.documents.first?["explain"] == nil)
   }
 
-  /// One reason, and a request whose header is kept or left out for this reason.
+  /// A reason, and a request whose header is kept or left out for it.
   private struct Case: Sendable {
     let reason: String
     let header: String

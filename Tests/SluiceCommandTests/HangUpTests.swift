@@ -32,7 +32,7 @@ import Testing
     let file = try folder.write("{}", to: "c.json")
     let input = folder.path("in.jsonl")
     try #require(mkfifo(input, 0o600) == 0)
-    // The input is opened before the engine starts, and opening waits for a writer.
+    // The engine starts only after the input was opened, and the opening waits for a writer.
     let running = try Tool.start("run", "-q", "-c", file, "-i", input)
     let process = "/proc/\(running.processID)"
     try await Self.wait(for: "the thread of signals") {
@@ -77,7 +77,7 @@ import Testing
     try folder.write("", to: "armed")
     let swap = try Self.ctl(run, "swap", "s")
     try #require(await Readiness.hasWritten(folder.path("stopped"), by: run.running), "\(run.running.errorSoFar)")
-    // Requests from now on wait for the swap.
+    // Reloads and swaps that are requested from now on wait for this swap.
     run.running.send(signal: SIGHUP)
     func isSaid() -> Bool { run.running.errorSoFar.contains("superseded by a newer swap") }
     // If the SIGHUP comes after the swap, its reload supersedes the swap. The next swap then supersedes that reload.

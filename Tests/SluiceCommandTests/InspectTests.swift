@@ -106,7 +106,7 @@ import Testing
     let result = try await Tool.run("plugin", "inspect", path)
     #expect(result.status == 3)
     #expect(
-      result.errorText.contains("does not define sluice_plugin_entry itself, but libhelper.so, which it needs, does"))
+      result.errorText.contains("does not define sluice_plugin_entry itself, but needs libhelper.so, which defines it"))
     #expect(result.outputText.contains("needs libhelper.so from its own folder"))
   }
 
@@ -125,7 +125,7 @@ import Testing
     #expect(lines.contains { $0.hasPrefix("  libraries") && $0.contains("lib?[2J sluice: x.so") })
     #expect(lines.allSatisfy { $0 == path || $0.hasPrefix("  ") })
     #expect(result.errorText.split(separator: "\n").count == 1)
-    #expect(result.errorText.contains(#"lib\u{1B}[2J\nsluice: x.so, which it needs, does"#))
+    #expect(result.errorText.contains(#"lib\u{1B}[2J\nsluice: x.so, which defines it"#))
     let configuration = try folder.write(#"{"plugins": {"x": {"library": "libplugin.so"}}}"#, to: "c.json")
     for command in [["check"], ["run", "-q"]] {
       let refused = try await Command.run(Tool.path, command + ["-c", configuration])

@@ -3,7 +3,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Plugins that are given by name, with a command in `PREFIX/bin`. The working folder contains traps: libraries with
+/// Plugins that are given by name. The command is in `PREFIX/bin`. The working folder contains traps: libraries with
 /// the same names that must not be loaded.
 @Suite struct InstalledPluginTests {
   private let folder: TemporaryDirectory
@@ -11,8 +11,8 @@ import Testing
   /// The path of a file that the code of a trap creates.
   private let mark: String
 
-  /// Installs `static-headers`, and writes traps with this name and with a name that is not installed into the working
-  /// folder.
+  /// Installs `static-headers`, and writes traps into the working folder: some with this name, some with a name that is
+  /// not installed.
   init() async throws {
     folder = try TemporaryDirectory()
     for name in ["bin", "lib", "lib/sluice", "lib/sluice/plugins", "work", "work/plugins"] {
@@ -41,7 +41,8 @@ import Testing
 
   private var isTrapped: Bool { access(mark, F_OK) == 0 }
 
-  /// Runs a command in the working folder. Every search variable of the loader and of the shell also names this folder.
+  /// Runs a command in the working folder. Every search variable of the loader and of the shell also names the working
+  /// folder.
   private func run(_ arguments: String..., as command: String? = nil) async throws -> CommandResult {
     var environment = Tool.cleared
     for name in ["LD_LIBRARY_PATH", "PATH", "PREFIX", "SLUICE_PLUGINS"] {
@@ -103,7 +104,7 @@ import Testing
   }
 
   @Test(arguments: ["..", "", "Missing", "mis sing", "missing.so.1", "libmissing"])
-  func `a text that is not a path or a name is refused`(_ library: String) async throws {
+  func `a text that is neither a path nor the name of a plugin is refused`(_ library: String) async throws {
     try configure(library)
     let result = try await run("check", "-c", "c.json")
     #expect(result.status == 2)

@@ -25,7 +25,8 @@ import Testing
       try StampedLibrary.install(mutant.bytes, at: folder.path("libx.so"))
       let check = try await Tool.run("check", "-c", file)
       try judge(check, [0, 3], mutant.what)
-      // The trial has ended before the first request. If a library passed it, its request is answered or fails.
+      // The trial has ended before the first request. If a library has passed the trial, its request is answered or
+      // fails.
       let run = try await Tool.run("run", "-q", "-c", file, input: request)
       try judge(run, [0, 1, 3], mutant.what)
       #expect((check.status == 3) == (run.status == 3), "\(kind) \(mutant.what): \(check.errorText) \(run.errorText)")

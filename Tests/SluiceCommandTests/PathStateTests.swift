@@ -20,7 +20,7 @@ import Testing
       PathState(files: [folder.path("file"), folder.path("missing")], folders: [], trees: [folder.path("tree")]))
   }
 
-  @Test func `unchanged files are recognized, and in a tree, only names count and not contents`() throws {
+  @Test func `unchanged files are recognized, and in a tree, the names of files count but not their contents`() throws {
     let state = try state()
     #expect(state.changed == nil)
     try folder.write("three", to: "tree/below/source.swift")

@@ -24,13 +24,14 @@ import Testing
       """, to: "c.json")
     let pipe = folder.path("pipe")
     try #require(mkfifo(pipe, 0o600) == 0)
-    // Opens both ends, so that opening does not wait. The test therefore reads by length and gets no end of file.
+    // Opens both ends, so that opening does not wait. Therefore, the test never gets an end of file, and reads by
+    // length instead.
     let reader = FileDescriptor(adopting: open(pipe, O_RDWR | O_CLOEXEC))
     let running = try Tool.start("send", "-c", file, "-o", pipe, server.baseURL)
     let facts = ProcessFacts(of: running.processID)
     let early = try await Self.read(reader, Self.byteCount / 8)
     let earlyPeak = try #require(facts.peakResidentBytes)
-    // What is still unread is more than a pipe holds, so the process still exists when its memory is read.
+    // The part that is still unread is larger than a pipe, so the process still exists when its memory is read.
     let middle = try await Self.read(reader, Self.byteCount - Self.byteCount / 8 - (4 << 20))
     let latePeak = try #require(facts.peakResidentBytes)
     let end = try await Self.read(reader, (4 << 20) + 1)

@@ -24,7 +24,7 @@ import Testing
     #expect(result.errorText.occurrences(of: Self.forged) == 20)
   }
 
-  @Test func `-o with any name of standard output writes the results there`() async throws {
+  @Test func `-o with any of the names of standard output writes the results there`() async throws {
     let plugin = try await PluginCompiler.compile("prints-results")
     for name in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
       let result = try await Tool.run("run", "-q", "-o", name, "--plugin", plugin.path, input: lines(3))

@@ -56,7 +56,7 @@ import Testing
     #expect(result.errorText.contains("request auth") && result.errorText.contains("request edit"))
   }
 
-  @Test func `a Swift plugin that writes on its own thread has written all when send ends, even after a failure`()
+  @Test func `when send ends, a Swift plugin with its own writing thread has written everything, even after a failure`()
     async throws
   {
     let server = try LoopbackServer()

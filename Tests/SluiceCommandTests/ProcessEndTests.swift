@@ -27,7 +27,7 @@ import Testing
     #expect(try result.documents.compactMap { $0["id"]?.integer } == [0, 1])
   }
 
-  @Test func `stages that call exit on several threads at the same time fail the run`() async throws {
+  @Test func `if stages call exit on several threads at the same time, the run fails`() async throws {
     let plugin = try await PluginCompiler.compile("calls-exit", defines: ["FLAGS=SLUICE_FLAG_BLOCKING"])
     let line = #"{"url": "\#(Self.url)/end"}"# + "\n"
     for _ in 0..<5 {

@@ -10,7 +10,7 @@ import Testing
   struct Case: Sendable, CustomTestStringConvertible {
     enum Change: Sendable {
       case none, empty, text, otherMachine, inOpenFolder, linked(to: String)
-      /// Only this many thousandths of the file are kept.
+      /// The file is cut to this many thousandths of its size.
       case truncated(Int)
     }
 
@@ -82,7 +82,7 @@ import Testing
     ("constructor-hangs", "UNUSED", "had not ended while it was loaded"),
     ("create-misbehaves", "DOES=exit(0)", "ended the process with status 0 in create of \"broken\""),
     ("create-misbehaves", "DOES=abort()", "crashed with SIGABRT in create of \"broken\""),
-    ("constructor-kills-its-parent", "UNUSED", "ended the process that watched its trial: it got SIGKILL"),
+    ("constructor-kills-its-parent", "UNUSED", "ended the process that watched its trial: SIGKILL arrived while"),
   ]
 
   @Test(arguments: misbehaving)

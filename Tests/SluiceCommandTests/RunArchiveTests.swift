@@ -81,7 +81,7 @@ import Testing
     #expect(archive.entries.count == (try result.documents.count))
   }
 
-  @Test func `after a kill the archive has the requests that had ended`() async throws {
+  @Test func `after a kill, the archive has the requests that had ended before it`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let running = try Tool.start("run", "-q", "--har", path, "--concurrency", "1")

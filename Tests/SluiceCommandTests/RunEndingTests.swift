@@ -57,7 +57,7 @@ import Testing
     #expect([130, 143].contains(try await running.wait(upTo: Patience.limit).status))
   }
 
-  @Test func `if the reader of its output ends, the run ends with status 141 without a message, even if input is open`()
+  @Test func `if nobody reads its output, the run ends with status 141 and no message, even if its input is open`()
     async throws
   {
     let server = try LoopbackServer()
@@ -83,8 +83,8 @@ import Testing
     try await server.waitForHeld(20)
     try await running.waitForOutput(containing: "Too many open files")
     // The engine leaves the last descriptor numbers to libdispatch, which ends the process if it cannot open a
-    // descriptor. The engine closes its own socket with such a number at once, but a single look could see it. Numbers
-    // above the limit are inherited.
+    // descriptor. If a socket of the engine gets such a number, the engine closes the socket at once. A single look
+    // could still see it. Numbers above the limit are inherited.
     let counts = (0..<20).map { _ in
       FileTree.names(in: "/proc/\(running.processID)/fd").compactMap { Int($0) }.count { $0 < 64 }
     }
@@ -108,7 +108,7 @@ import Testing
 
   /// Disabled under a sanitizer: ThreadSanitizer maps its own file at the start, which the limit truncates.
   @Test(.enabled(if: !Sanitizer.isOn))
-  func `an output that exceeds the file size limit ends the run with status 1, and the reason is printed`()
+  func `if an output exceeds the file size limit, the run ends with status 1 and prints the reason`()
     async throws
   {
     let server = try LoopbackServer()
@@ -131,7 +131,7 @@ import Testing
       result.errorText.contains("cannot write \(folder.path): it is a folder; name a file"), "\(result.errorText)")
   }
 
-  @Test func `an output file that is removed while the run writes it ends the run with status 1`() async throws {
+  @Test func `if an output file is removed while the run writes it, the run ends with status 1`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()

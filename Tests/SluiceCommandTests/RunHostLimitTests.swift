@@ -26,7 +26,7 @@ import Testing
     let running = try Command(
       Tool.path, ["run", "-q", "--max-per-host", "3", "--concurrency", "8"] + more, environment: Tool.cleared
     ).start()
-    // The lines for the slow host come first, and are many more than the requests that can be in flight.
+    // The lines for the slow host come first. There are many more of these lines than requests that can be in flight.
     running.writeAndClose(Array((lines(2_000, slow.baseURL) + lines(500, fast.baseURL)).utf8))
     try await slow.waitForHeld(3)
     try await fast.waitForRequests(500)
@@ -39,7 +39,7 @@ import Testing
   }
 
   /// The pause of a host ends while no slot is free. The run must continue nevertheless.
-  @Test func `a host whose pause ends while no slot is free does not block the run`() async throws {
+  @Test func `if the pause of a host ends while no slot is free, the run is not blocked`() async throws {
     let server = try LoopbackServer(recording: .countOnly)
     defer { server.stop() }
     server.hold()
@@ -68,7 +68,7 @@ import Testing
     let clock = ContinuousClock()
     let start = clock.now
     let running = try Tool.start("run", "-q", "--rate-per-host", "10/s")
-    // The input stays open, because waiting jobs must not need another line to begin.
+    // The input stays open, because waiting jobs must begin without another line.
     try running.write(lines(4, paced.baseURL) + lines(1, other.baseURL))
     try await other.waitForRequests(1)
     try await paced.waitForRequests(4)

@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(arguments: ["-o", "--events"], ["in.jsonl", "link", "hard-link"])
-  func `an output file that is also the input ends run with status 2, and the file does not change`(
+  func `if the output file is also the input, run ends with status 2, and the file does not change`(
     _ option: String, _ name: String
   ) async throws {
     let folder = try TemporaryDirectory()
@@ -128,7 +128,7 @@ import Testing
     #expect(try FileTree.readText(input) == text)
   }
 
-  @Test func `a standard output that is also the input ends run with status 2`() async throws {
+  @Test func `if standard output is also the input, run ends with status 2`() async throws {
     let folder = try TemporaryDirectory()
     let text = #"{"url": "http://127.0.0.1:1/"}"# + "\n"
     let input = try folder.write(text, to: "in.jsonl")

@@ -71,8 +71,8 @@ import Testing
     try #require(try await Tool.run("run", "-q", "-i", input, "-o", output).status == 0)
     let whole = try FileTree.read(output)
     let end = try #require(whole.dropLast().lastIndex(of: 0x0A)) + 1
-    // Of the last result, the output has nothing, only the beginning, all but one byte, all but the line end, or
-    // everything.
+    // The output has nothing of the last result, only its beginning, all but one byte, all but the line end, or all of
+    // it.
     for (size, sent) in [
       (end, 1), (end + 1, 1), (end + 8, 1), (whole.count - 2, 1), (whole.count - 1, 0), (whole.count, 0),
     ] {
@@ -137,7 +137,7 @@ import Testing
     ("\(result)\(result)", "line 2 of <output> is a second result for line 2 of the input; remove one of the two"),
     (#"{"id":"r1","line":1,"attempts":1,"durationMs":1}\#n"#, "line 1 of <input> is blank"),
     ("\u{FEFF}\(result)", "line 1 of <output> is damaged: it begins with a byte order mark"),
-    // This id is the one that a line without an id would have, but line 2 has the id r1.
+    // A line without an id would have this id, but line 2 has the id r1.
     (
       #"{"id":2,"line":2,"attempts":1,"durationMs":1}\#n"#,
       "its result for line 2 has another id than line 2 of <input>"

@@ -107,7 +107,8 @@ import Testing
   @Test func `from file to file, many lines need no more memory than few lines`() async throws {
     let (few, many) = Tool.isSoak ? (10_000, 1_000_000) : (2_000, 50_000)
     let (early, late) = (try await peakBytes(of: few), try await peakBytes(of: many))
-    // With SLUICE_SOAK, one more byte for each line would be noticed. Otherwise, about a hundred bytes would.
+    // With SLUICE_SOAK, the test notices one more byte for each line. Otherwise, it notices about a hundred more bytes
+    // for each line.
     let room = Tool.isSoak ? 1 << 20 : 4 << 20
     #expect(Sanitizer.isOn || late - early < room, "\(early >> 10) KiB, then \(late >> 10) KiB")
   }

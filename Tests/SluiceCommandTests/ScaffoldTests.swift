@@ -173,7 +173,8 @@ struct ScaffoldTests {
     #expect(try FileTree.read(library) == before)
   }
 
-  /// C11 does not declare `strdup`. A compiler that only warns builds a plugin that crashes.
+  /// C11 does not declare `strdup`. If the compiler only warned about the call, the plugin would be built and would
+  /// crash.
   @Test func `in C, the call of an undeclared function is a build error`() async throws {
     let folder = try TemporaryDirectory()
     _ = try await run(folder, "plugin", "new", "tenant")

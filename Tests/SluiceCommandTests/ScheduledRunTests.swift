@@ -46,7 +46,8 @@ import Testing
         let words = row.split(separator: " ").map(String.init)
         return (words.prefix(2).joined(separator: " "), words.dropFirst(2).map { $0 != "0" })
       })
-    // The counts of new data, no data, failed and missed. The number of runs that were left out depends on the machine.
+    // These are the counts of new data, no data, failed and missed. The number of runs that were left out depends on
+    // the machine.
     #expect(rows["worker take"]?.prefix(4) == [true, false, false, false], "\(result.errorText)")
     #expect(rows["worker fail"]?.prefix(4) == [false, false, true, false], "\(result.errorText)")
     #expect(rows["worker never"]?.prefix(4) == [false, false, false, true], "\(result.errorText)")

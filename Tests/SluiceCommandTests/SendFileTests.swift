@@ -61,7 +61,7 @@ import Testing
     ("attachment; filename*=UTF-8''%C3%BC.txt", "ü.txt"), ("attachment; filename=a; filename*=UTF-8''b", "a"),
     ("attachment; filename=\"a\\\"b\"", "a\"b"), ("attachment; filename=\"a;b\"", "a;b"),
   ])
-  func `of a file name from the server, only the last component is used`(_ field: String, _ name: String) {
+  func `only the last component of a file name from the server is used`(_ field: String, _ name: String) {
     #expect(ContentDisposition.filename(field) == name)
   }
 
@@ -71,7 +71,7 @@ import Testing
     "attachment; filename*=UTF-8''%2e%2e", "attachment; filename*=UTF-8''a%0Ab", "attachment; filename*=UTF-8''%ff",
     "attachment; filename*=latin1''a", "attachment; filename=\"a\u{1B}b\"", "", "; filename",
   ])
-  func `a file name from the server that is invalid or leads out of the folder is not used`(_ field: String) {
+  func `a server's file name is not used if it is invalid or leads out of the folder`(_ field: String) {
     #expect(ContentDisposition.filename(field) == nil)
   }
 

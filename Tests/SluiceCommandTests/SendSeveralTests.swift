@@ -122,7 +122,7 @@ import Testing
   @Test(arguments: [
     ("-R", "-R is not available: files get"), ("-U", "-U is not available: a proxy"), ("-V", "use \"sluice version\""),
   ])
-  func `the error for an option letter that only curl has explains the alternative`(
+  func `if only curl has an option letter, the error explains the alternative`(
     _ letter: String, _ message: String
   ) async throws {
     let result = try await Tool.run("send", letter, "http://127.0.0.1:1/")

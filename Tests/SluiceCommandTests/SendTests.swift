@@ -251,7 +251,7 @@ import Testing
     #expect(head.contains("\r\nHost: xn--bcher-kva.example\r\n"))
   }
 
-  @Test func `a URL without a scheme that begins with a host and a port uses http`() async throws {
+  @Test func `a URL that begins with a host and a port, without a scheme, uses http`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()

@@ -11,7 +11,7 @@ import Testing
       loop: loop, plugin: "a", pluginID: "org.a", generation: 2, callback: "on_request", transaction: "t")
   }
 
-  /// Sends a pulse and looks for a stall in each of the given quarters of a second. Returns the first stall.
+  /// In each of the given quarters of a second, sends a pulse and then looks for a stall. Returns the first stall.
   private static func watch(
     _ watch: inout StallWatch, _ quarters: ClosedRange<Int>, turns: (Int) -> [Int64]?, calls: [StallWatch.Call] = []
   ) -> StallWatch.Stall? {
@@ -48,7 +48,7 @@ import Testing
     #expect(stall == StallWatch.Stall(loop: nil, call: nil, age: .seconds(5)))
   }
 
-  @Test func `a watcher does not count the time in which it was stopped itself`() {
+  @Test func `a watcher does not count the time in which the watcher itself was stopped`() {
     var watch = StallWatch(at: .zero)
     #expect(Self.watch(&watch, 1...8, turns: { [Int64($0)] }) == nil)
     let later = Duration.seconds(3600)

@@ -6,7 +6,7 @@ import Testing
 
 /// Standard streams in any state in which a parent process can leave them.
 @Suite struct StandardStreamsTests {
-  @Test func `writing to and reading from a non-blocking pipe wait until the pipe is ready`() async throws {
+  @Test func `a write or a read waits until a non-blocking pipe is ready`() async throws {
     StandardSignals.ignoreBrokenPipes()
     var ends: [Int32] = [-1, -1]
     let status = pipe(&ends)
@@ -29,7 +29,7 @@ import Testing
     #expect(bytes.count == 16 << 20)
   }
 
-  @Test func `the error for a folder, or for a file that is too large, names it and says what to do`() throws {
+  @Test func `if a folder or a file that is too large is read, the error names it and says what to do`() throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write("eleven byte", to: "large")
     let usage = #expect(throws: CommandError.self) { try FileContent.read(folder.path) }

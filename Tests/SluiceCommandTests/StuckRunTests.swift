@@ -3,7 +3,8 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// `sluice run` and `sluice ctl` while a stage is in an endless loop, or has ended its thread.
+/// `sluice run` and `sluice ctl` while a stage is in an endless loop, or after a stage has ended the thread of its
+/// loop.
 @Suite struct StuckRunTests {
   private final class Setup: Sendable {
     let folder: TemporaryDirectory

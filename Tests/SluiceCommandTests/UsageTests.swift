@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: ["ctl", "plugin"])
-  func `the first word of a group of commands lists the group, with --help and through the command help`(
+  func `for the first word of a group of commands, --help and the command help list the group`(
     _ word: String
   ) async throws {
     let result = try await Tool.run("help", word)

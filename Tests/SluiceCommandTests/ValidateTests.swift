@@ -48,7 +48,7 @@ struct ValidateTests {
     ("keeps-exchange", "UNUSED", "no-violations", "after the call"),
     ("uses-other-thread", "UNUSED", "no-violations", "not in a call of the host"),
     ("own-note", "UNUSED", "note-matches-entry", "2.3.4"),
-    ("keeps-state", "FORGET", "state-round-trip", "another state"),
+    ("keeps-state", "FORGET", "state-round-trip", "differs from the state"),
     ("tests-itself", "VALUE=\"green\"", "self-tests", "green"),
     ("unique-symbol", "UNUSED", "swap-hazards", "fixture_unique"),
     ("starts-runtime-threads", "UNUSED", "swift-runtime", "it uses Dispatch"),
@@ -132,7 +132,7 @@ struct ValidateTests {
     #expect(documents.allSatisfy { $0["description"]?.string?.isEmpty == false })
   }
 
-  @Test func `a configuration that the plugin refuses ends the run before any check`() async throws {
+  @Test func `if the plugin refuses its configuration, the run ends before any check`() async throws {
     let path = BuiltProducts.library("bearer-auth")
     let schema = try await validate(path, "--config", #"{"token": 7}"#)
     #expect(schema.status == 2)
@@ -190,7 +190,7 @@ struct ValidateTests {
     #expect(result.outputText.contains(#"derived from the schema: {"key":"open sesame"}"#), "\(result.outputText)")
   }
 
-  @Test func `a check that is skipped for lack of a configuration fails only with --strict, and says what was tried`()
+  @Test func `a check that is skipped without a configuration fails only with --strict, and says what was tried`()
     async throws
   {
     let product = try await wanting(

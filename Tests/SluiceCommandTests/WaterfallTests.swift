@@ -110,7 +110,7 @@ import Testing
       ])
   }
 
-  @Test func `the time of a connection that fails is shown as the phase that did not end`() {
+  @Test func `if a connection fails, the rest of its time is shown as the phase that did not end`() {
     let refused: [(Int, Mark)] = [(0, .configured), (50, .completed(Self.timings(dns: 20)))]
     #expect(Self.table(refused) == ["dns 20", "connect 30"])
     let untrusted: [(Int, Mark)] = [(0, .configured), (50, .completed(Self.timings(dns: 20, connect: 10)))]
@@ -121,7 +121,7 @@ import Testing
     #expect(Self.table([(7, .completed(nil))]) == ["request 7"])
   }
 
-  @Test func `if no response arrives, the row wait lasts until the end`() {
+  @Test func `if no response arrives, the row "wait" lasts until the end`() {
     let timings = Self.timings(send: 5)
     let marks: [(Int, Mark)] = [(0, .configured), (10, .issued), (60, .completed(timings))]
     #expect(Self.table(marks) == ["prepare 10", "send 5", "wait 45"])

@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func `coded data that never decodes to any content is refused`() throws {
-    // A gzip header whose file name does not end. With zstd, these 4 MiB have only a few bytes.
+    // A gzip header whose file name does not end. Compressed with zstd, these 4 MiB are only a few kilobytes.
     let header: [UInt8] = [0x1F, 0x8B, 8, 8, 0, 0, 0, 0, 0, 3] + [UInt8](repeating: UInt8(ascii: "a"), count: 4 << 20)
     let body = EncodedBody.bytes(.zstd, header)
     #expect(body.count < 10_000)
@@ -92,7 +92,7 @@ import Testing
     #expect(Self.code([], codings) == .tooManyCodings)
   }
 
-  @Test func `the truncation of the inner one of two codings is noticed too`() {
+  @Test func `if a body has two codings, a truncation of the inner one is noticed too`() {
     let inner = EncodedBody.bytes(.gzip, Self.text)
     #expect(Self.code(EncodedBody.bytes(.brotli, Array(inner.dropLast(4))), "gzip, br") == .truncated)
   }

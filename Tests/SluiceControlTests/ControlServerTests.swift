@@ -111,7 +111,9 @@ import Testing
     await end()
   }
 
-  @Test func `a configuration that is sent over the socket can name installed plugins of the engine`() async throws {
+  @Test func `a configuration that is sent over the socket can name plugins that are installed for the engine`()
+    async throws
+  {
     let plugins = InstalledPlugins(in: BuiltProducts.directory)
     let store = #""store": "\#(folder.path("store"))""#
     let engine = try Engine(Configuration(text: Array("{\(store)}".utf8), installedPlugins: plugins))
@@ -200,7 +202,7 @@ import Testing
     await end()
   }
 
-  @Test func `with the maximum number of running commands, one more command is refused with a document`() async throws {
+  @Test func `if the maximum number of commands runs, a further command is refused with a document`() async throws {
     let (started, isOpen) = (Watched(0), Watched(false))
     engine.setNotificationHandler { _, _ in
       started.update { $0 += 1 }

@@ -64,7 +64,7 @@ import Testing
     #expect(session?.value == "2" && session?.isHTTPOnly == true && session?.expires == nil)
   }
 
-  @Test func `only their owner can read the file and its lock`() async throws {
+  @Test func `only the owner can read the file and its lock`() async throws {
     let jar = try await jar()
     jar.receive("a=1; max-age=60", from: url)
     let mask = umask(0)

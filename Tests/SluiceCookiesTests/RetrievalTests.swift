@@ -51,7 +51,7 @@ import Testing
     #expect(store.sent(to: "http://a.example/", at: noon + 10) == nil)
   }
 
-  @Test mutating func `step 2: cookies with longer paths are sent first, and of equal length the older ones`() {
+  @Test mutating func `step 2: cookies with longer paths come first, and for equally long paths, older cookies do`() {
     store.set("new=1; path=/a", from: "http://a.example/")
     store.set("root=1; path=/", from: "http://a.example/")
     store.set("long=1; path=/a/b", from: "http://a.example/")

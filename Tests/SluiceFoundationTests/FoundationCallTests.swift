@@ -177,8 +177,7 @@ import Testing
       request.httpBody = Data(count: bodyBytes)
       let error = await failure { () throws(URLError) in _ = try await client.data(for: request) }
       #expect(error?.code == .timedOut && error?.engineCode == "timeout")
-      // The message shows that the idle timeout ended the call, and not the time limit of the attempt, which has the
-      // same code.
+      // The time limit of the attempt has the same code. The message shows that the idle timeout ended the call.
       #expect(error?.localizedDescription.contains("idle timeout") == true)
       try await server.waitForScripts()
     }

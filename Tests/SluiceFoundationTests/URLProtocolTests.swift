@@ -126,7 +126,9 @@ import Testing
     #expect(delegate.events.value == ["response 200", "data hello", "end nil"])
   }
 
-  @Test func `a 401 is a response, and no delegate can answer it by a request that bypasses the client`() async throws {
+  @Test func `a 401 is a response, and no delegate can answer it with a request that bypasses the client`()
+    async throws
+  {
     let delegate = Recorder()
     let server = try LoopbackServer { _ in
       ServerResponse(

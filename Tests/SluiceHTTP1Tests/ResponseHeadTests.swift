@@ -5,13 +5,13 @@ import Testing
 
 @Suite struct ResponseHeadTests {
   private func reading(_ text: String, method: String = "GET") throws -> Reading {
-    #expect(readings(text, method: method).count == 1, "pieces change the result")
+    #expect(readings(text, method: method).count == 1, "the size of the pieces changes the result")
     return try read(text, pieceSize: .max, method: method)
   }
 
   private func violation(_ text: String, _ limits: MessageLimits = MessageLimits()) -> MessageViolation? {
     let all = readings(text, limits)
-    #expect(all.count == 1, "pieces change the result: \(all)")
+    #expect(all.count == 1, "the size of the pieces changes the result: \(all)")
     guard case .failure(let violation) = all.first else { return nil }
     return violation
   }
@@ -95,7 +95,7 @@ import Testing
     ("HTTP/1.1 200 OK\r\nConnection: closed", false), ("HTTP/1.0 200 OK", true),
     ("HTTP/1.0 200 OK\r\nConnection: Keep-Alive", false), ("HTTP/1.0 200 OK\r\nConnection: keep-alive, close", true),
   ])
-  func `the head decides whether the connection ends`(_ head: String, _ ends: Bool) throws {
+  func `the head decides whether the response ends the connection`(_ head: String, _ ends: Bool) throws {
     #expect(try reading(head + "\r\nContent-Length: 0\r\n\r\n").endsConnection == ends)
   }
 
@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test(arguments: ["HTTP/1.1 200 ", "HTTP/1.1 200 OK\r\nX: ", "HTTP/1.1 200 OK\r\nX", "HTTP/1.1 200 OK\r\nX: a\r\n "])
-  func `the limit of a line applies even if the line has no end`(_ start: String) throws {
+  func `the size limit of a head applies even to a line that never ends`(_ start: String) throws {
     var limits = MessageLimits()
     limits.headBytes = 1000
     for size in [1, 7, Int.max] {
@@ -168,8 +168,7 @@ import Testing
   }
 
   @Test func `a head that arrives byte by byte is searched only once`() throws {
-    // The head has 256 KiB and arrives in single bytes. A new search for each byte would take 30 thousand million
-    // steps.
+    // The head has 256 KiB and arrives in single bytes. A new search for each byte would take about 30 billion steps.
     let head = "HTTP/1.1 204 No Content\r\nX: " + String(repeating: "v", count: 250 << 10) + "\r\n\r\n"
     let state = ResponseHead()
     state.begin(isAnswerToHead: false)

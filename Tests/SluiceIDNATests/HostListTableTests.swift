@@ -2,7 +2,7 @@ import SluiceIDNA
 import SluiceMessages
 import Testing
 
-/// Host lists, compared with hosts of URLs in every form in which a host can be written.
+/// Compares host lists with the hosts of URLs, which are written in every possible form.
 struct HostListTableTests {
   /// One host on a list, hosts of URLs that must match it, and hosts that must not match it.
   struct Row: Sendable, CustomTestStringConvertible {
@@ -88,7 +88,7 @@ struct HostListTableTests {
     // The transitional mapping, which would make these two the same host, must not be used.
     Row(listed: "straße.example", matching: ["STRAßE.example", "xn--strae-oqa.example"], other: ["strasse.example"]),
     Row(listed: "日本語。example", matching: ["xn--wgv71a119e.example"], other: ["日本.example"]),
-    // A name with letters that only look the same is another name.
+    // A name whose letters only look like the letters of another name is a different name.
     Row(listed: "аpple.example", matching: ["xn--pple-43d.example"], other: ["apple.example"]),
   ]
 

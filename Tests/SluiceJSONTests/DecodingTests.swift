@@ -50,12 +50,12 @@ struct DecodingTests {
     ),
     (#"[]"#, "expected an object, found an array"),
   ])
-  func `the error for a wrong value names its place`(text: String, message: String) {
+  func `the error for a wrong value names the place of the value`(text: String, message: String) {
     let error = #expect(throws: JSONDecodingError.self) { try read(List.self, text) }
     #expect(error?.description == message)
   }
 
-  @Test func `the error for a word that an enumeration does not have names its place`() {
+  @Test func `if a word is not a case of its enumeration, the error names the place of the word`() {
     let error = #expect(throws: JSONDecodingError.self) {
       try read(List.self, #"{"servers": [{"host": "a", "mode": "odd"}]}"#)
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// Checks every JSON example in the documentation against the published schemas.
 @Suite struct DocumentExampleTests {
-  /// The schema of an example, for each text that can follow `json` in its opening fence.
+  /// The name of an example's schema. The key is the text that follows `json` in the example's opening fence.
   private static let schemas = [
     "request": "request", "response": "response", "result": "result", "event": "event",
     "configuration": "configuration", "headers": "configuration",
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// Settings of the built-in `headers` are put into a plugin, because the schema describes them only there.
+  /// Wraps settings of the built-in `headers` in a whole configuration, because the schema describes them only there.
   private static func completed(_ document: JSONValue, _ kind: String) -> JSONValue {
     kind == "headers" ? ["plugins": ["headers": ["builtin": "headers", "config": document]]] : document
   }

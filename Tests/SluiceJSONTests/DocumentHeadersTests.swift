@@ -44,7 +44,7 @@ struct DocumentHeadersTests {
     #expect(bytes("x") { headers.value(named: $0)?.bytes } == raw)
   }
 
-  @Test func `trailers are a separate section, which is made for the first field`() {
+  @Test func `trailers are a separate section, which is created when the first field is set`() {
     let document: JSONValue = ["status": 200]
     DocumentHeaders(document, trailers: true)["x-sum"] = "1"
     #expect(document == ["status": 200, "trailers": ["x-sum": "1"]])

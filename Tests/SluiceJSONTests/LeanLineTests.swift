@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceJSON
 
-/// Lines that are written and read without a JSON document. They must be the same as with a document.
+/// Compares lines that are written and read directly with lines that go through a JSON document. Both must be equal.
 struct LeanLineTests {
   // MARK: Results
 
@@ -32,7 +32,7 @@ struct LeanLineTests {
     #expect(written { $0.append(quoting: "a\0") } == Array(#""a\u0000""#.utf8))
   }
 
-  @Test func `bodies and fields of any bytes are written as in a document`() throws {
+  @Test func `bodies and fields with any bytes are written in the same way with and without a document`() throws {
     var headers = HeaderFields()
     try expectSame(Response(status: 200))
     for (name, value) in [
@@ -55,7 +55,10 @@ struct LeanLineTests {
     try expectSame(Response(status: 200, headers: many))
   }
 
-  @Test(arguments: 1...20 as ClosedRange<UInt64>) func `random bytes are written as in a document`(_ seed: UInt64)
+  @Test(arguments: 1...20 as ClosedRange<UInt64>)
+  func `random bytes are written in the same way with and without a document`(
+    _ seed: UInt64
+  )
     throws
   {
     var random = SeededRandom(seed: seed)
@@ -70,7 +73,7 @@ struct LeanLineTests {
   @Test(arguments: [
     0, 1, 499, 500, 999, 1_000, 1_500, 1_930_400, 9_999_500, 10_000_000, 100_000_000, 123_456_789, 3_600_000_000_000,
   ])
-  func `a duration is spelled as a number`(_ nanoseconds: Int64) {
+  func `a duration is written as the number of its rounded milliseconds`(_ nanoseconds: Int64) {
     for duration in [
       .nanoseconds(nanoseconds), .nanoseconds(nanoseconds) + Duration(secondsComponent: 0, attosecondsComponent: 1),
     ] {
@@ -87,7 +90,7 @@ struct LeanLineTests {
   }
 
   /// Removed bytes remain in memory. They must not appear in what is written later.
-  @Test func `removed bytes do not appear again, and bytes that are written later are complete`() {
+  @Test func `removed bytes do not reappear, and bytes written later are complete`() {
     var json = JSONBytes(capacity: 0)
     json.append(quoting: String(repeating: "a", count: 5000))
     json.truncate(to: 3)
@@ -173,7 +176,7 @@ struct LeanLineTests {
   }
 
   @Test(arguments: others)
-  func `any other valid line is read through a document, or with the same result`(_ line: String) {
+  func `if another valid line is read in one pass, the result is the same as through a document`(_ line: String) {
     if let plain = plainLine(Array(line.utf8)) {
       #expect((try? fullLine(Array(line.utf8))).map { isSame(plain, $0) } == true)
     }
@@ -185,7 +188,7 @@ struct LeanLineTests {
   }
 
   @Test(arguments: 1...10 as ClosedRange<UInt64>)
-  func `a randomly changed line is read with the same result as through a document, or not in one pass`(
+  func `if a randomly changed line is read in one pass, the result is the same as through a document`(
     _ seed: UInt64
   ) throws {
     var random = SeededRandom(seed: seed)
@@ -211,6 +214,6 @@ struct LeanLineTests {
       let full = try? fullLine(line)
       #expect(full.map { isSame(plain, $0) } == true, "\(String(decoding: line, as: UTF8.self))")
     }
-    #expect(readCount > 50, "too few lines were read to say anything")
+    #expect(readCount > 50, "too few lines were read in one pass for a meaningful comparison")
   }
 }

@@ -18,7 +18,7 @@ struct NestingTests {
     return nil
   }
 
-  @Test func `a value with the maximum depth of a text can be written and copied, and a deeper one cannot`() throws {
+  @Test func `a value of the maximum depth can be written and copied, and a deeper value cannot`() throws {
     let deepest = Self.nested(JSONValue.depthLimit)
     #expect(try JSONValue(parsing: deepest.serialized()) == deepest)
     #expect(try deepest.deepCopy() == deepest)
@@ -28,7 +28,7 @@ struct NestingTests {
     #expect(Self.code { _ = try deeper.deepCopy() } == .tooDeep)
   }
 
-  @Test func `a value nested 200,000 deep is refused by every recursive function, and is released`() async {
+  @Test func `every recursive function refuses a value with 200,000 levels, and such a value can be released`() async {
     await #expect(processExitsWith: .success) {
       let value = Self.nested(200_000)
       try #require(Self.code { _ = try value.serialized() } == .tooDeep)
@@ -50,7 +50,7 @@ struct NestingTests {
     }
   }
 
-  @Test func `a nested value with two references is released with the last one`() async {
+  @Test func `a nested value with several references is released when the last reference ends`() async {
     await #expect(processExitsWith: .success) {
       let inner = Self.nested(200_000)
       var outer: JSONValue? = [inner, inner, [inner]]
@@ -74,14 +74,14 @@ struct NestingTests {
     #expect(Self.code { _ = try value.serialized() } == .tooLarge)
   }
 
-  @Test func `a value can contain many values that have other references`() throws {
+  @Test func `a value can contain many values that are also referenced elsewhere`() throws {
     let parts = (0..<300_000).map { _ in JSONValue.array() }
     let whole = JSONValue.array()
     for part in parts { whole.append(part) }
     #expect(try whole.serialized().count == 900_001)
   }
 
-  @Test func `a value that contains itself is distinguished from a nested one`() {
+  @Test func `the error for a value that contains itself differs from the error for deep nesting`() {
     let outer = JSONValue.object()
     outer["inner"] = ["outer": outer]
     #expect(Self.code { _ = try outer.serialized() } == .circular)

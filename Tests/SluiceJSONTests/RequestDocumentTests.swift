@@ -79,7 +79,7 @@ struct RequestDocumentTests {
     }
   }
 
-  @Test func `the document says that a JSON body in a file cannot be parsed, but not for another media type`() throws {
+  @Test func `the document says that a body in a file cannot be parsed, but only if its media type is JSON`() throws {
     let file = Body.file(FileBody(path: "/f", byteCount: 7))
     #expect(try made(file, .parsed)["body"]?["unreadable"]?.string?.contains("file") == true)
     #expect(try made(file, .parsed, type: "text/plain")["body"] == ["file": "/f", "bytes": 7])
@@ -110,7 +110,7 @@ struct RequestDocumentTests {
     #expect(try made(.text("{}"), .parsed, type: type)["body"] == ["text": "{}"])
   }
 
-  @Test func `a body can be filled in later, and text that a stage has set is parsed`() throws {
+  @Test func `a body can be filled in later, and a text that a stage then sets is parsed`() throws {
     let document = try made(.text("[1]"), .none)
     BodyDocument.fill(document, from: .text("[1]"), .parsed)
     #expect(document["body"] == ["json": [1]])
@@ -131,7 +131,7 @@ struct RequestDocumentTests {
     #expect(try RequestDocument.read(request(#"{"url": "http://h/"}"#), rules: .line).method == "GET")
   }
 
-  @Test func `trailers are written to a request's document and read back, and new ones are marked as a stage's`()
+  @Test func `trailers are written to a request's document and read back, and a new trailer is marked as added`()
     throws
   {
     let text =
@@ -228,7 +228,7 @@ struct RequestDocumentTests {
     #expect(throws: MessageError.self) { try RequestLine(document, rules: [.knownKeysOnly, .namesInAnyCase]) }
   }
 
-  @Test func `a file in a line is sent with its own size, not the one in the line`() throws {
+  @Test func `if a line names a file and a size, the file's real size is used`() throws {
     let path = Files.package("docs/schema/request.schema.json")
     let document = try request(#"{"url": "http://h/", "body": {"file": "\#(path)", "bytes": 1}}"#)
     #expect(try RequestLine(document).request.body.byteCount == Files.bytes(of: path).count)
@@ -253,7 +253,7 @@ struct LiveDocumentTests {
     #expect(try ResponseDocument.read(document, rules: .line).headers[values: "content-type"] == types)
   }
 
-  @Test func `JSON that a stage puts into a document gets a Content-Type without the mark of a stage`()
+  @Test func `JSON that a stage puts into a document gets a Content-Type that is not marked as added by a stage`()
     throws
   {
     var changed = try sample(.empty)
@@ -262,7 +262,7 @@ struct LiveDocumentTests {
     try RequestDocument.update(&changed, from: document, bodyWasFilled: true)
     let index = try #require(changed.headers.indices.first { changed.headers.name(at: $0) == "content-type" })
     #expect(changed.headers.value(at: index) == "application/json")
-    // Without the mark, the field stays with the body when a redirect leaves the origin.
+    // Because the field has no mark, it is kept together with the body when a redirect leads to another origin.
     #expect(changed.headers.marks(at: index) == [])
     #expect(changed.body.bytes == Array(#"{"name":"a"}"#.utf8))
   }
@@ -331,7 +331,7 @@ struct LiveDocumentTests {
     #expect(marks == ["accept": [], "authorization": [.sensitive, .addedByStage], "x-new": .addedByStage])
   }
 
-  @Test func `a missing body does not change the body unless the document had it`() throws {
+  @Test func `a document without a body removes the request's body only if the document had that body before`() throws {
     var kept = try sample()
     try RequestDocument.update(&kept, from: RequestDocument.make(kept, body: .none), bodyWasFilled: false)
     #expect(kept.body.bytes == Array("x".utf8))

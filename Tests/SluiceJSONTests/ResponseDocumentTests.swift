@@ -60,7 +60,7 @@ struct ResponseDocumentTests {
   }
 
   @Test(arguments: [false, true])
-  func `thirty thousand lines of one name are written to the document and read back`(isMarked: Bool) throws {
+  func `thirty thousand fields with the same name are written to the document and read back`(isMarked: Bool) throws {
     var changed = Response(status: 200)
     for number in 0..<30_000 { changed.headers.append("a", "\(number)") }
     if isMarked { changed.headers.mark(at: 29_999, .sensitive) }

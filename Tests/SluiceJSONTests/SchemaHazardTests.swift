@@ -41,7 +41,7 @@ struct SchemaHazardTests {
     #expect(try !JSONSchema(["pattern": JSONValue("^\(composed)$")]).allows(JSONValue(decomposed)))
   }
 
-  @Test func `an object with one more member is not equal to the other one`() throws {
+  @Test func `two objects are not equal if one of them has an additional member`() throws {
     let schema = try JSONSchema(["enum": [["a": 1, "b": ["c": .null]], [], ""]])
     #expect(schema.allows(["b": ["c": .null], "a": 1.0]) && schema.allows([]))
     #expect(!schema.allows(["a": 1]) && !schema.allows(["a": 1, "b": ["c": .null], "d": 1]))
@@ -79,7 +79,9 @@ struct SchemaHazardTests {
     #expect(schema.allows([.null, "text", .null]) && !schema.allows([.null, "text", 1]))
   }
 
-  @Test func `a value that contains itself is refused as a schema, and is a violation as a checked value`() throws {
+  @Test func `a value that contains itself is refused as a schema, and violates a recursive schema`()
+    throws
+  {
     let schema: JSONValue = ["allOf": [true]]
     schema["allOf"]?.append(schema)
     defer { schema["allOf"] = nil }
@@ -104,7 +106,8 @@ struct SchemaHazardTests {
     #expect(!schema.allows(["choice 20000"]))
   }
 
-  @Test func `if one form of oneOf refers to itself endlessly, the two other forms that fit are named`() throws {
+  @Test func `if a form of oneOf refers to itself endlessly, the violation names the two other forms that fit`() throws
+  {
     let schema = try JSONSchema(["oneOf": [["type": "integer"], ["minimum": 0], ["$ref": "#"]]])
     #expect(schema.violations(in: 5).map(\.message) == ["fits forms 1 and 2 at once, expected exactly one"])
   }

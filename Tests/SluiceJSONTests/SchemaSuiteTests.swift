@@ -71,7 +71,7 @@ struct SchemaSuiteTests {
   }
 }
 
-/// The listed cases, which we knowingly decide differently, each with the reason.
+/// The cases that we deliberately decide differently from the suite. Each has a reason.
 private enum Exceptions {
   static func load() throws -> [String: String] {
     let text = try Files.bytes(of: Files.cases("json-schema/exceptions.json"))

@@ -7,7 +7,7 @@ struct SchemaTests {
     try JSONSchema(schema).violations(in: value).map { "\($0.pointer): \($0.message)" }
   }
 
-  @Test func `a wrong type is reported with its place, what was expected and what was found`() throws {
+  @Test func `a wrong type is reported with its place and with the expected and the found type`() throws {
     let schema: JSONValue = ["properties": ["retry": ["properties": ["maxAttempts": ["type": "integer"]]]]]
     let found = try violations(schema, ["retry": ["maxAttempts": "3"]])
     #expect(found == ["/retry/maxAttempts: expected an integer, found a string"])
@@ -51,7 +51,7 @@ struct SchemaTests {
     #expect(try violations(["items": ["type": "integer"]], value).count == 8)
   }
 
-  @Test func `the check throws with the pointer of the first violation`() throws {
+  @Test func `the check throws an error that has the pointer of the first violation`() throws {
     let schema = try JSONSchema(["items": ["type": "integer"]])
     #expect {
       try schema.check([1, "two"])
@@ -156,7 +156,7 @@ struct SchemaTests {
     #expect(!schema.allows(["type": "thing"]))
   }
 
-  @Test func `a schema does not change with the value that it was made from`() throws {
+  @Test func `a later change of the value that a schema was made from does not change the schema`() throws {
     let source: JSONValue = ["enum": ["a", ["deep": [1]]]]
     let schema = try JSONSchema(source)
     source["enum"] = ["b"]

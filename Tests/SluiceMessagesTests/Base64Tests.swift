@@ -14,7 +14,7 @@ struct Base64Tests {
   @Test(arguments: [
     "Z", "Zg", "Zg=", "Zg===", "Zh==", "Zm9=", "Zm 9", "Zm9v\n", "=Zg=", "Z===", "====", "Zm-_", "Zg==Zg==",
   ])
-  func `any other spelling is refused`(text: String) {
+  func `any other form of Base64 is refused`(text: String) {
     #expect(Base64.decode(Array(text.utf8)) == nil)
   }
 

@@ -22,8 +22,8 @@ struct BodyTests {
     #expect(Body.stream(BodyStream(byteCount: 3) { _ in nil }).byteCount == 3)
   }
 
-  /// If each wake added a wrapper around the reader, the call would be deeper in the stack each time. Disabled under a
-  /// sanitizer, which keeps local variables elsewhere.
+  /// If each wake added a wrapper around the reader, each call would be deeper in the stack. The test is disabled under
+  /// a sanitizer, because a sanitizer moves local variables away from the stack.
   @Test(.enabled(if: !Sanitizer.isOn)) func `after many wakes, a stream still calls its reader directly`() {
     let stream = BodyStream { _ in nil }
     let place = Places()
@@ -38,7 +38,7 @@ struct BodyTests {
     #expect(first != 0 && last == first)
   }
 
-  @Test func `a file is released once, with the last message that refers to it`() {
+  @Test func `a file is released once, when the last message that refers to it is released`() {
     let releases = Releases()
     var first: Body? = Body.file(FileBody(path: "/nowhere", byteCount: 1) { releases.count.add(1, ordering: .relaxed) })
     var second = first

@@ -46,7 +46,7 @@ import Testing
     #expect(Self.list(value) == nil)
   }
 
-  @Test func `parameters are found without case, and the text is unchanged`() throws {
+  @Test func `names are compared without regard to case, and the text of the parameters is unchanged`() throws {
     let list = try #require(Self.list(#"DIGEST Realm="a \"b\"", NONCE=x , Basic realm=y"#))
     let first = try #require(list.first)
     #expect(first.isScheme("digest"))

@@ -2,7 +2,7 @@ import SluiceMessages
 import Testing
 
 @Suite struct HTTPURLLiteralTests {
-  @Test func `a literal is the URL of its text`() throws {
+  @Test func `a literal is equal to the URL that is parsed from the same text`() throws {
     let literal: HTTPURL = "https://example.com/a?b"
     let text = "https://example.com/a?b"
     #expect(try literal == HTTPURL(text))

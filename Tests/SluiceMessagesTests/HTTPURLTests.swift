@@ -110,7 +110,7 @@ struct HTTPURLTests {
     #expect(error?.reason.contains("65537 bytes") == true)
   }
 
-  @Test func `an origin leaves out its scheme's own port and brackets an address`() throws {
+  @Test func `an origin omits the default port of its scheme, and writes an IPv6 address in brackets`() throws {
     #expect(HTTPURL("http://h:80/x").origin.description == "http://h")
     #expect(HTTPURL("https://h:80/x").origin.description == "https://h:80")
     #expect(HTTPURL("https://[::1]:8443").origin.description == "https://[::1]:8443")

@@ -2,7 +2,7 @@ import SluiceMessages
 import Testing
 
 struct HeaderFieldsTests {
-  @Test func `names are compared without case, but keep their spelling`() {
+  @Test func `names are compared without regard to case, but keep their spelling`() {
     let fields: HeaderFields = ["Content-Type": "text/html"]
     #expect(fields["content-TYPE"] == "text/html")
     #expect(fields.contains("CONTENT-TYPE"))
@@ -10,7 +10,7 @@ struct HeaderFieldsTests {
     #expect(fields["content-typ"] == nil && fields["content-type "] == nil && fields[""] == nil)
   }
 
-  @Test func `names are compared without regard to case, but only in their letters`() {
+  @Test func `case is ignored only for letters, and not for other characters of a name`() {
     let fields: HeaderFields = ["a@": "1", "a[": "2"]
     #expect(fields["A`"] == nil && fields["a{"] == nil)
     #expect(fields["A["] == "2")
@@ -37,7 +37,7 @@ struct HeaderFieldsTests {
     #expect(fields.isEmpty && fields == HeaderFields() && fields.lineByteCount == 0)
   }
 
-  @Test func `after the removal of many lines, the others keep their order and marks, without gaps between them`() {
+  @Test func `if many fields are removed, the other fields keep their order and marks, without gaps between them`() {
     var fields = HeaderFields()
     var kept = HeaderFields()
     for number in 0..<30_000 {
@@ -52,7 +52,7 @@ struct HeaderFieldsTests {
     #expect(fields.indices.allSatisfy { fields.marks(at: $0) == .sensitive })
   }
 
-  @Test func `removing a name from a position on keeps the fields before this position`() {
+  @Test func `if a name is removed from a given position onward, earlier fields of this name remain`() {
     var fields: HeaderFields = ["a": "1", "b": "2", "A": "3", "c": "4"]
     fields.append("a", "5")
     fields.remove(named: "a".utf8.span, from: 1)
@@ -61,7 +61,7 @@ struct HeaderFieldsTests {
     #expect(fields.count == 3)
   }
 
-  @Test func `a changed copy does not change the original, with and without free room in the buffer`() {
+  @Test func `a change of a copy does not change the original, with or without free room in the buffer`() {
     for (fieldCapacity, byteCapacity) in [(0, 0), (2, 1_000), (40, 20), (40, 1_000)] {
       var original = HeaderFields(fieldCapacity: fieldCapacity, byteCapacity: byteCapacity)
       original.append("a", "1", marks: .sensitive)
@@ -95,7 +95,8 @@ struct HeaderFieldsTests {
     #expect(added.indices.map { added.marks(at: $0) } == [[], .addedByStage, []])
   }
 
-  @Test func `after a value was replaced in place, another equal field counts as added`() {
+  @Test func `if a value was replaced in place, a second field that is equal to an original field is marked as added`()
+  {
     let original: HeaderFields = ["a": "1", "b": "x"]
     var fields = original
     fields["b"] = "y"
@@ -115,7 +116,7 @@ struct HeaderFieldsTests {
     #expect(fields.wireByteCount == "a: 22\r\nEmpty: \r\n".utf8.count)
   }
 
-  @Test func `the last field is continued in place, even if another field was changed in the meantime`() {
+  @Test func `the value of the last field can be extended, even if another field was changed in the meantime`() {
     var fields: HeaderFields = ["a": "1"]
     fields.append("b", "2", marks: .sensitive)
     fields.continueLast(with: "3".utf8.span)
@@ -202,7 +203,7 @@ struct HeaderFieldsTests {
     #expect(copy == fields && copy.wireByteCount == fields.wireByteCount)
     let room = copy.buffer.capacity
     for number in 0..<8 { copy.append("added-\(number)", String(repeating: "x", count: 50)) }
-    #expect(copy.buffer.capacity == room, "no field has moved the text")
+    #expect(copy.buffer.capacity == room, "the added fields have not reallocated the buffer")
     #expect(fields.count == 3 && copy.count == 11 && copy["a"] == "1" && fields["added-0"] == nil)
     #expect(HeaderFields().withRoom(fields: 0, bytes: 0).isEmpty)
   }

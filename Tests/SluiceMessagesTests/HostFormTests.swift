@@ -72,7 +72,9 @@ struct HostFormTests {
       ("[::127.0.0.1]", false),
       ("0.0.0.0", false), ("[::]", false),
     ])
-  func `loopback is this machine by name or by address`(_ host: String, _ isLoopback: Bool) throws {
+  func `an origin is loopback if its host is a name or an address of this machine`(_ host: String, _ isLoopback: Bool)
+    throws
+  {
     #expect(try HTTPURL("http://\(host)/").origin.isLoopback == isLoopback)
   }
 }

@@ -36,7 +36,7 @@ struct PathReadingsTests {
       ("/v1/..;a=b/admin", "/v1/..;a=b/admin", "/admin", true), ("/v1//../admin", "/v1/admin", "/admin", true),
       ("/v1/%2F/../a", "/v1/a", "/a", true),
     ])
-  func `the lenient reading is the path that a server lenient about slashes and parameters would read`(
+  func `the lenient reading is the path that a server reads if it decodes or merges slashes and drops parameters`(
     _ path: String, _ standard: String, _ lenient: String, _ hasDotSegments: Bool
   ) {
     #expect(!isPlain(path))

@@ -8,7 +8,7 @@ import Testing
     ("a\nb\r\nc\td", #"a\nb\r\nc\td"#), ("\u{0}\u{1B}[0m\u{7F}\u{9B}", #"\u{0}\u{1B}[0m\u{7F}\u{9B}"#),
     ("a\u{2028}b\u{2029}c", #"a\u{2028}b\u{2029}c"#), ("\u{202E}cba\u{2069}", #"\u{202E}cba\u{2069}"#),
   ])
-  func `characters that control a terminal or a line are escaped, and all other characters stay`(
+  func `characters that control a terminal or a line are escaped, and all other characters are unchanged`(
     _ text: String, _ shown: String
   ) {
     #expect(PlainText.line(text) == shown)

@@ -18,7 +18,7 @@ import Testing
     ("/a b", "http://a.com/a%20b#s"), ("/grüße?ä", "http://a.com/gr%C3%BC%C3%9Fe?%C3%A4#s"),
     ("/x?http://other.com", "http://a.com/x?http://other.com#s"), ("/x@y", "http://a.com/x@y#s"),
   ])
-  func `a target is resolved, and keeps the request's fragment if it has none itself`(
+  func `a target is resolved, and gets the request's fragment if the target has no fragment`(
     location: String, expected: String
   ) throws {
     #expect(try Self.target(location) == expected)

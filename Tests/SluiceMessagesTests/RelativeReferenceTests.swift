@@ -38,7 +38,7 @@ import Testing
     ("?ä=ö#ü", "http://a/b/c/d;p?%C3%A4=%C3%B6#%C3%BC"),
     ("..\u{301}/g", "http://a/b/c/..%CC%81/g"), ("..//\u{338}../x", "http://a/b//%CC%B8../x"),
   ])
-  func `a reference beyond ASCII is resolved as bytes, so combining marks hide no delimiter`(
+  func `a reference beyond ASCII is resolved by its bytes, so a combining mark does not hide the delimiter before it`(
     _ reference: String, _ expected: String
   ) throws {
     #expect(try RelativeReference.resolve(reference, against: HTTPURL("http://a/b/c/d;p?q")).string == expected)

@@ -3,8 +3,8 @@ import Testing
 
 @testable import SluiceMessages
 
-/// A sibling URL is read with the help of another URL of the same origin. The result must be the same as when it is
-/// read alone.
+/// A sibling URL is parsed with the help of another URL of the same origin. The result must be the same as if the URL
+/// is parsed alone.
 @Suite struct SiblingURLTests {
   private static let first = [
     "http://h/", "http://127.0.0.1:18080/items/1", "https://user:word@h.example:8443/a?b=c", "http://[::1]:80/a",
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: first)
-  func `a sibling of the same origin has the same parts as when it is read alone`(_ text: String)
+  func `a sibling of the same origin has the same parts as if it is parsed alone`(_ text: String)
     throws
   {
     let first = try HTTPURL(text)
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: 1...10 as ClosedRange<UInt64>)
-  func `a random text is read as a sibling with the same result as alone, or not at all`(_ seed: UInt64)
+  func `if a random text is read as a sibling, the result is the same as if it is parsed alone`(_ seed: UInt64)
     throws
   {
     var random = SeededRandom(seed: seed)

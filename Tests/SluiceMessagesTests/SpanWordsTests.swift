@@ -35,8 +35,8 @@ struct SpanWordsTests {
     left.span.isIdenticalInContent(to: right.span)
   }
 
-  /// Returns the text in lower case. It is written to memory that ends with the text, so that a sanitizer notices a
-  /// write beyond it.
+  /// Returns the text in lower case. The text fills its allocation exactly, so that a sanitizer notices a write beyond
+  /// the text's end.
   private static func lowercased(_ text: [UInt8]) -> [UInt8] {
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: text.count, alignment: 1)
     defer { memory.deallocate() }

@@ -5,7 +5,7 @@ import Testing
 
 /// The test process has no free memory, so any allocation ends it.
 ///
-/// Disabled under a sanitizer, whose own allocator would end the process first.
+/// The tests are disabled under a sanitizer, because its own allocator would end the process first.
 @Suite(.disabled(if: Sanitizer.isOn))
 struct AllocationTests {
   @Test func `recording allocates nothing`() async {

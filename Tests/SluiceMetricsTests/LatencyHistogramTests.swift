@@ -11,7 +11,7 @@ struct LatencyHistogramTests {
   }
 
   @Test(arguments: [0, 1, 15, 16, 17, 1_000_000, 1 << 45, UInt64.max])
-  func `with one recorded duration, every quantile is this duration, within the error bound`(_ duration: UInt64) {
+  func `if one duration is recorded, every quantile differs from it by at most the error bound`(_ duration: UInt64) {
     let snapshot = histogram([duration]).snapshot()
     #expect(snapshot.count == 1)
     #expect(snapshot.sum == duration)
@@ -52,7 +52,9 @@ struct LatencyHistogramTests {
     #expect(merged == histogram(parts.flatMap { $0 }).snapshot())
   }
 
-  @Test func `counts that are read while another thread records never decrease and are never too high`() async {
+  @Test func `counts can be read while another thread records, and they never decrease or exceed the final total`()
+    async
+  {
     let histogram = LatencyHistogram()
     let total: UInt64 = 300_000
     await withTaskGroup(of: Void.self) { group in
@@ -72,7 +74,7 @@ struct LatencyHistogramTests {
     #expect(histogram.snapshot().sum == total * (total + 1) / 2)
   }
 
-  @Test func `counts between the OpenTelemetry bounds add up and are in the right places`() {
+  @Test func `each duration is counted between the OpenTelemetry bounds to which it belongs`() {
     let milliseconds: [UInt64] = [1, 4, 6, 9, 20, 60, 90, 300, 900, 2000, 6000, 9000, 11_000, 60_000]
     let counts = histogram(milliseconds.map { $0 * 1_000_000 }).snapshot()
       .counts(withinSeconds: LatencySnapshot.openTelemetryBounds)

@@ -89,7 +89,7 @@ struct PipelineMetricsTests {
     #expect(try #require(merged.tracer("t")).events == 3)
   }
 
-  @Test func `stages of another pipeline are merged into the list of their phase`() {
+  @Test func `stages that only another pipeline has are added to the stages of their phase`() {
     let old = PipelineMetrics(requestStages: ["a"], issueStages: ["h"], responseStages: [], tracers: ["t"])
     let new = PipelineMetrics(requestStages: ["b", "a"], issueStages: [], responseStages: ["b"], tracers: ["u"])
     old.recordStage(.request, 0, nanoseconds: 1)

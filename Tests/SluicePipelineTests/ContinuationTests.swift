@@ -146,7 +146,7 @@ import Testing
     try ledger.check()
   }
 
-  @Test func `a request that is sent again without a response ends its hop with not_processed and begins the next`()
+  @Test func `if a request is sent again without a response, its hop ends with not_processed and the next hop begins`()
     throws
   {
     let request = Request(url: HTTPURL("http://a.example/1"))

@@ -38,7 +38,7 @@ import Testing
     #expect("\(TransferTimings())" == "0.0 ms, 0 bytes sent, 0 received")
   }
 
-  @Test func `the description of a connection has what is known about it`() {
+  @Test func `the description of a connection contains only the known facts`() {
     #expect("\(Self.connection)" == "connection 3 to [::1]:443, HTTP/2, TLSv1.3, reused")
     #expect("\(ConnectionFacts())" == "connection")
   }

@@ -80,7 +80,7 @@ struct HostFieldTests {
   }
 }
 
-/// Used on one thread.
+/// The tests use this stage on one thread.
 private final class IssueStage: Interceptor, @unchecked Sendable {
   let capabilities = StageCapabilities.issue
   private let change: (inout HeaderFields) -> Void

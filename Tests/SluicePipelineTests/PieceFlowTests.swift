@@ -4,7 +4,8 @@ import SluiceRecords
 import SluiceTestKit
 import Testing
 
-/// When a paused response body continues, and its time limits. The test moves the clock of the loop.
+/// Tests when a paused response body continues, and which time limits apply to it. The test moves the clock of the
+/// loop.
 @Suite struct PieceFlowTests {
   /// A transaction whose response has the pieces `a` and `b`. Its stage suspends on the first piece.
   private final class Fixture {
@@ -75,7 +76,7 @@ import Testing
     #expect(try #require(fixture.result).error == nil)
   }
 
-  @Test func `a sink that stops cancels the transaction, and a sink that fails gives the error`() throws {
+  @Test func `if a sink stops, the transaction is cancelled, and if a sink fails, its error is the result`() throws {
     for failure in [nil, TransactionError(code: .sink, message: "the disk is full")] {
       let fixture = Fixture()
       fixture.sink.stopsOn = "A"
@@ -109,7 +110,7 @@ import Testing
     #expect(fixture.stage.cancelledCount == 1)
   }
 
-  @Test func `an attempt still has a time limit for its body if its time passed while a stage held the head`() throws {
+  @Test func `a time limit applies to the body even if the attempt's time passed while a stage held the head`() throws {
     let fixture = Fixture(
       suspendsHead: true, stalls: true, settings: PipelineSettings(deadline: nil, attemptTimeout: .seconds(1)))
     try fixture.begin()
@@ -122,7 +123,9 @@ import Testing
     #expect(fixture.result?.error?.code == "timeout")
   }
 
-  @Test func `the time for which a stage or the sink delays a body does not count as the server's`() throws {
+  @Test func `the time for which a stage or the sink delays a body does not count towards the attempt's time limit`()
+    throws
+  {
     let fixture = Fixture(settings: PipelineSettings(deadline: nil, attemptTimeout: .seconds(1)))
     fixture.sink.pausesOn = "b"
     try fixture.begin(withSink: true)
@@ -135,7 +138,7 @@ import Testing
     #expect(try #require(fixture.result).error == nil)
   }
 
-  @Test func `the time before and after a pause counts as the server's`() throws {
+  @Test func `the time before and after a pause counts towards the attempt's time limit`() throws {
     let fixture = Fixture(stalls: true, settings: PipelineSettings(deadline: nil, attemptTimeout: .seconds(1)))
     try fixture.begin(withSink: true)
     fixture.loop.advance(by: .milliseconds(999))
@@ -144,7 +147,7 @@ import Testing
     #expect(fixture.result?.error?.code == "timeout")
   }
 
-  @Test func `an attempt still has a time limit on the wire if its time passed while a stage held the request`()
+  @Test func `a time limit applies on the wire even if the attempt's time passed while a stage held the request`()
     throws
   {
     let token = TokenSlot()
@@ -169,8 +172,8 @@ private final class TokenSlot {
   var value: SuspensionToken?
 }
 
-/// A stage that suspends on the piece `a` and replaces it by its output. It can also suspend on the head. Used on one
-/// thread.
+/// A stage that suspends on the piece `a`, which it then replaces by ``output``. It can also suspend on the head. The
+/// tests use it on one thread.
 private final class SuspendingStage: Interceptor, @unchecked Sendable {
   let capabilities: StageCapabilities
   var output = "A"
@@ -198,7 +201,7 @@ private final class SuspendingStage: Interceptor, @unchecked Sendable {
   func suspensionWasCancelled(_ token: SuspensionToken) { cancelledCount += 1 }
 }
 
-/// A sink that pauses or stops at given pieces. Used on one thread.
+/// A sink that pauses or stops at given pieces. The tests use it on one thread.
 private final class PausingSink: BodySink, @unchecked Sendable {
   var pausesOn: String?
   var stopsOn: String?

@@ -83,7 +83,9 @@ import Testing
     #expect(!redirect.isCrossOrigin)
   }
 
-  @Test func `a refused redirect fails the transaction once, calls no stage, and keeps only the head`() throws {
+  @Test func `a refused redirect fails the transaction once and calls no stage, and the result has only its head`()
+    throws
+  {
     let stage = StubStage([.response, .failure, .redirect]) { _ in .retry(after: .zero) }
     let fixture = RetryFixture(
       RetryPolicy(statuses: StatusSet([300...399]), connectionErrors: .always), response: stage,

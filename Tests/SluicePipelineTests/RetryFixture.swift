@@ -38,7 +38,7 @@ final class RetryFixture {
     return outcome
   }
 
-  /// Runs a transaction to its end, and moves the clock as far as its waits require.
+  /// Runs a transaction to its end, and moves the clock whenever the transaction waits.
   func run(_ method: String = "GET", body: Body = .empty) throws -> TransactionResult {
     let outcome = try begin(method, body: body)
     for _ in 0..<100 where outcome.result == nil { loop.advance(by: .seconds(1)) }
@@ -58,7 +58,7 @@ final class RetryOutcome {
   var result: TransactionResult?
 }
 
-/// A tracer that collects the events about retries. Used on one thread.
+/// A tracer that collects the events about retries. The tests use it on one thread.
 final class RetryLog: Tracer, @unchecked Sendable {
   struct Entry {
     let delay: Duration
@@ -83,7 +83,7 @@ private final class HopCounter {
   }
 }
 
-/// A stage that consists of one closure. Used on one thread.
+/// A stage that consists of one closure. The tests use it on one thread.
 final class StubStage: Interceptor, @unchecked Sendable {
   let capabilities: StageCapabilities
   private let function: (Exchange) -> Verdict

@@ -6,7 +6,7 @@ import Testing
 
 /// The parts of a retry policy, each tested separately.
 @Suite struct RetryPolicyTests {
-  @Test func `each wait is random up to a bound that doubles, and stops growing at the maximum`() {
+  @Test func `each wait is random up to a bound, and the bound doubles until it reaches the maximum`() {
     let backoff = Backoff(base: .milliseconds(100), maximum: .seconds(1))
     var random = SeededRandom(seed: 1)
     for (attempt, bound) in [100, 200, 400, 800, 1000, 1000].enumerated() {
@@ -45,7 +45,7 @@ import Testing
     #expect(RetryAfter.delay(["Retry-After": text], wallClock: .seconds(784_111_777)) == nil)
   }
 
-  @Test func `the delay until a date includes the fraction of a second of the wall clock`() {
+  @Test func `the delay until a date is exact to the milliseconds of the wall clock`() {
     let headers: HeaderFields = ["retry-after": "Sun, 06 Nov 1994 08:49:38 GMT"]
     #expect(RetryAfter.delay(headers, wallClock: .milliseconds(784_111_777_250)) == .milliseconds(750))
   }
@@ -64,7 +64,7 @@ import Testing
     #expect(!RetryPolicy.standard.wants(TransactionError(code: "connect", message: "", stage: "auth")))
   }
 
-  @Test func `the budget is a share of the transactions, plus ten, plus one per second up to ten`() {
+  @Test func `a budget begins with ten retries, and gains retries with each transaction and each second`() {
     var budget = RetryBudget()
     var now = Instant(nanoseconds: 1_000_000_000)
     var transactions: UInt64 = 0

@@ -13,7 +13,7 @@ import Testing
   private static let lost = TransportError(.connectionLost, "gone")
   private static let refused = TransportError(.connect, "refused", isBeforeSending: true)
 
-  @Test func `a listed status is retried within the bound of the back-off`() throws {
+  @Test func `a listed status is retried, and each wait is within the bound of the back-off`() throws {
     let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503, 429]))
     let outcome = try fixture.begin()
     #expect(fixture.transport.issued.count == 1)
@@ -159,7 +159,7 @@ import Testing
     #expect(result.response?.status == 503)
   }
 
-  @Test func `by default, only a request on a dead kept connection is retried, without a wait`() throws {
+  @Test func `by default, only a request on a kept connection that has died is retried, and without a wait`() throws {
     let resent = TransportError(.resent, "again")
     let fixture = RetryFixture(RetryPolicy()) { number, _ in
       number == 0 ? .failure(resent) : .response(Response(status: 200))
@@ -174,7 +174,8 @@ import Testing
     #expect(try RetryFixture(RetryPolicy(), answer: RetryFixture.answers([503])).run().attempts == 1)
   }
 
-  @Test func `a retry after a dead connection does not use the budget, and happens once for each request`() throws {
+  @Test func `a retry after a dead connection does not use the budget, and is made only once for each request`() throws
+  {
     let fixture = RetryFixture(RetryPolicy(budget: 0)) { number, _ in
       number % 2 == 0 ? .failure(TransportError(.resent, "again")) : .response(Response(status: 200))
     }
@@ -186,7 +187,7 @@ import Testing
       let outcome = try dead.begin()
       while outcome.result == nil { dead.loop.advance(by: .zero) }
     }
-    // Each of the twenty requests twice, and the ten retries that the budget of a new loop allows.
+    // Each of the twenty requests is sent twice, and the budget of a new loop allows ten more retries.
     #expect(dead.transport.issued.count == 50)
   }
 
@@ -220,7 +221,7 @@ import Testing
     #expect(fixture.transport.issued.count == 1)
   }
 
-  @Test func `each attempt starts from the original request, with its number`() throws {
+  @Test func `each attempt starts from the original request, and stages see the number of the attempt`() throws {
     let fixture = RetryFixture(
       Self.policy,
       request: StubStage(.request) {

@@ -5,7 +5,7 @@ import SluiceRecords
 import SluiceTestKit
 import Testing
 
-/// Tracers that need time. The clock of the loop moves only when the test or a tracer moves it.
+/// Tracers that take time for their events. The clock of the loop moves only when the test or a tracer moves it.
 @Suite struct TracerBudgetTests {
   /// A tracer that needs the given time for each event.
   private final class Watcher: Tracer, @unchecked Sendable {

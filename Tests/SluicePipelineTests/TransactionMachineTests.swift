@@ -135,7 +135,7 @@ import Testing
         ])
   }
 
-  @Test func `a body that a stage made passes the stages that see pieces`() {
+  @Test func `a body that a stage made passes through the stages that process pieces`() {
     #expect(
       Self.script(
         Self.plan(request: 1, response: 1, passes: true),

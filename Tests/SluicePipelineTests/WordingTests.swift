@@ -48,20 +48,20 @@ import Testing
     #expect(error.message.hasSuffix("/items?page=REDACTED&sig=REDACTED"))
   }
 
-  @Test func `a status from a request stage is not reported as the server's`() throws {
+  @Test func `a status from a request stage is not reported as a status of the server`() throws {
     let error = try #require(try Self.run(.response(Response(status: 200)), request: Self.answer(403)).error)
     #expect(error.message == "it answered 403 to GET \(Self.shown)")
     #expect(error.stage == "first")
     #expect(error.description.hasPrefix("http_status: stage \"first\": it answered 403 to GET "))
   }
 
-  @Test func `a status from a response stage is not reported as the server's`() throws {
+  @Test func `a status from a response stage is not reported as a status of the server`() throws {
     let error = try #require(try Self.run(.response(Response(status: 200)), response: Self.answer(502)).error)
     #expect(error.message == "it answered 502 to GET \(Self.shown)")
     #expect(error.stage == "second")
   }
 
-  @Test func `a status with which a stage answers a failure is reported as the stage's`() throws {
+  @Test func `if a stage answers a failure with a status, the error names the stage`() throws {
     let refused = StubTransport.Reply.connectFailure(TransportError(.connect, "refused", isBeforeSending: true))
     let error = try #require(try Self.run(refused, response: Self.answer(504)).error)
     #expect(error.message == "it answered 504 to GET \(Self.shown)")

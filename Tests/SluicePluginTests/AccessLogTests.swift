@@ -130,7 +130,7 @@ struct AccessLogTests {
     #expect(log.host.log.value.count == 1)
   }
 
-  @Test func `lines that cannot be written until the end are counted in the log of the host`() throws {
+  @Test func `lines that have not been written when the plugin ends are counted in the log of the host`() throws {
     #expect(symlink("/dev/full", path) == 0)
     let log = try instance()
     for _ in 0..<5 { log.record(StubExchange()) { _ in } }

@@ -10,7 +10,10 @@ struct BackgroundThreadTests {
     return mask
   }
 
-  @Test func `no signal is delivered on a background thread, and its creator's signal mask does not change`() throws {
+  @Test
+  func `no signal is delivered on a background thread, and the signal mask of the creating thread does not change`()
+    throws
+  {
     let isBlocked = Watched<[Int32: Bool]>([:])
     let signals = [SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGCHLD, SIGUSR1]
     var before = Self.blocked
@@ -26,8 +29,8 @@ struct BackgroundThreadTests {
     for signal in signals { #expect(sigismember(&before, signal) == sigismember(&after, signal)) }
   }
 
-  /// Returns the fault signals that are blocked on a background thread. If one is blocked, the kernel ends the process
-  /// without calling a handler.
+  /// Returns the fault signals that are blocked on a background thread. If a fault raises a blocked signal, the kernel
+  /// ends the process without calling a handler.
   private static func blockedFaults() throws -> [Int32] {
     let found = Watched<[Int32]>([])
     try BackgroundThread {

@@ -148,7 +148,7 @@ struct CallTaskTests {
     #expect(seen.withLock { $0.count } == 5)
   }
 
-  /// The numbers of yields are around the largest number of steps that a call runs without being suspended.
+  /// A call runs only a limited number of steps without being suspended. The numbers of yields are close to this limit.
   @Test(arguments: 28...38)
   func `a method that yields often ends, whether it is suspended or not`(_ pieces: Int) async throws {
     let instance = try Scripted.instance(named: "yields \(pieces) times") { _, _ in
@@ -177,14 +177,14 @@ struct CallTaskTests {
     #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_FAIL))
     weak let call = kept.withLock { $0.take() }?.call
     try await ended.wait()
-    // Waits for the loop, where the task ends after its method.
+    // This waits for the loop. The task ends there, after its method has returned.
     instance.end()
     #expect(call == nil)
   }
 
-  /// A plugin is asked for the transform of a body in a call whose method does not run yet. Such a call cannot be
+  /// The host asks a plugin how to transform a body in a call whose method has not begun. Such a call cannot be
   /// suspended.
-  @Test func `a call that does not run yet has no token, even if its task has already run another call`() throws {
+  @Test func `a call whose method has not begun has no token, even if its task has run another call before`() throws {
     let instance = try Scripted.instance { _, _ in }
     #expect(instance.request(StubExchange()) == Self.goesOn)
     let hasToken = instance.onLoop(StubExchange()) { instance, exchange in

@@ -25,7 +25,9 @@ struct ErrorEnrichmentTests {
     exchange.sides[1].document?["body"]?["json"]
   }
 
-  @Test func `an error response gets the header, and its JSON object gets the facts`() throws {
+  @Test func `an error response gets the header, and its JSON object gets a member with facts about the request`()
+    throws
+  {
     let exchange = try enriched(["title": "Out of stock"])
     let id = "00000000-0000-0000-0000-000000000000"
     #expect(exchange.header(1, "x-sluice-transaction") == id)

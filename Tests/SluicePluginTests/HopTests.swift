@@ -60,7 +60,10 @@ struct HopTests {
     #expect(Self.redirect(retrying, StubExchange()) == sluice_verdict(SLUICE_VERDICT_FAIL))
   }
 
-  @Test func `a stage can answer a challenge, in the header for its status, or leave it unanswered`() throws {
+  @Test
+  func `a stage can answer a challenge or leave it unanswered, and the status decides which header has the answer`()
+    throws
+  {
     let instance = try Scripted.instance(
       Scripted.Script(challenge: { offer, _ in
         #expect(offer.challenge.scheme == "Bearer")

@@ -50,7 +50,7 @@ struct InterceptorTests {
     #expect(exchange.sides[0].document == ["body": ["json": ["name": "a", "added": true]]])
   }
 
-  @Test func `a RetryRequestError asks for a retry with its delay`() throws {
+  @Test func `a method that throws RetryRequestError asks for a retry with the delay of the error`() throws {
     let instance = try Scripted.instance { _, _ in throw RetryRequestError(after: .milliseconds(1500)) }
     let exchange = StubExchange()
     #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_RETRY))
@@ -173,7 +173,7 @@ struct InterceptorTests {
     #expect(exchange.header(1, "warning") == "stale")
   }
 
-  @Test func `mayCall asks the host with the numbers of the ABI, and has no side effect`() throws {
+  @Test func `mayCall passes the ABI's number of a function to the host, and has no side effect`() throws {
     let numbers = [
       SLUICE_CALL_WRITE_REQUEST_HEADERS, SLUICE_CALL_WRITE_REQUEST_LINE, SLUICE_CALL_WRITE_REQUEST_BODY,
       SLUICE_CALL_WRITE_RESPONSE, SLUICE_CALL_WRITE_RESPONSE_BODY, SLUICE_CALL_READ_DOCUMENT, SLUICE_CALL_WRITE_PIECE,
@@ -210,7 +210,7 @@ struct InterceptorTests {
     #expect(exchange.violations == 0)
   }
 
-  @Test func `a handle that outlives its call is dead, and logged once`() throws {
+  @Test func `a handle has no effect after the end of its call, and its late use is logged once`() throws {
     let kept = Watched<StageRequest?>(nil)
     let instance = try Scripted.instance { request, _ in kept.update { $0 = request } }
     let exchange = StubExchange()

@@ -19,7 +19,7 @@ struct LifecycleTests {
     #expect(scriptedEntry(nil, 1, nil) == scriptedEntry(nil, 7, nil))
   }
 
-  @Test func `a host that speaks no ABI of the plugin is refused, and the error has both numbers`() {
+  @Test func `a plugin refuses a host that does not speak the plugin's ABI, and the error has both numbers`() {
     let refusal = #expect(throws: StubRefusal.self) { try StubInstance.call { scriptedEntry(nil, 0, $0) } }
     #expect(refusal?.message == "built for ABI 1, this host speaks 0; use a newer host")
   }
@@ -53,10 +53,10 @@ struct LifecycleTests {
   }
 
   @Test(arguments: FurtherTable.all)
-  func `a further table of the host that is shorter than in revision 1 counts as absent`(_ further: FurtherTable) {
+  func `an optional table of the host counts as absent if it is shorter than in revision 1`(_ further: FurtherTable) {
     let host = StubHost()
     #expect(!further.isFound(host.table))
-    // This is as long as a table of a later host could be.
+    // A table of a later host could have this length.
     let table = UnsafeMutableRawPointer.allocate(byteCount: 4096, alignment: 8)
     defer { table.deallocate() }
     host.tables[further.id] = UnsafeRawPointer(table)
@@ -91,7 +91,7 @@ struct LifecycleTests {
   }
 }
 
-/// A further table that the SDK requests from a host.
+/// An optional table that the SDK requests from a host.
 struct FurtherTable: Sendable, CustomTestStringConvertible {
   let id: String
   /// The table's size in revision 1.

@@ -18,7 +18,7 @@ struct RedactionTests {
     #expect(Redaction().url(url) == shown)
   }
 
-  @Test func `additional secrets are hidden too, and their names are compared without case`() {
+  @Test func `additional secrets are hidden too, and their names are compared without regard to case`() {
     let redaction = Redaction(headers: ["X-Mine"], query: ["Token"])
     #expect(redaction.value("v", ofHeader: "x-mine") == "REDACTED")
     #expect(redaction.value("v", ofHeader: "COOKIE") == "REDACTED")

@@ -22,7 +22,7 @@ struct SuspensionTests {
     #expect(exchange.violations == 0)
   }
 
-  @Test func `the verdict of a resumed method is the error that it throws or its answer`() async throws {
+  @Test func `the answer of a resumed method, or the error that it throws, decides the verdict`() async throws {
     let gate = Signal()
     let retry = try Scripted.instance(named: "late retry") { _, _ in
       try await gate.wait()
@@ -42,7 +42,7 @@ struct SuspensionTests {
     #expect(second.status == 418)
   }
 
-  @Test func `switches between actors that do not wait need no suspension`() throws {
+  @Test func `a method can switch between actors without a suspension if it does not have to wait`() throws {
     actor Counter {
       private var count = 0
       func increment() -> Int {
@@ -155,7 +155,7 @@ struct SuspensionTests {
     #expect(exchange.resumption.value == nil)
   }
 
-  @Test func `a method that waits in a call that the host cannot suspend fails the call`() async throws {
+  @Test func `if a method waits but the host cannot suspend the call, the call fails`() async throws {
     let ended = Signal()
     let instance = try Scripted.instance { _, _ in
       defer { ended.set() }

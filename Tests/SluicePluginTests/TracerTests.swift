@@ -18,7 +18,7 @@ struct TracerTests {
     #expect(some?.interests == 1 << 8 | 1 << 12)
   }
 
-  /// The argument is added to the size of an event that ends with the member `span`.
+  /// The event's size is the end of the member `span` plus the first argument.
   @Test(arguments: [(-1, false), (0, true), (4096, true)])
   func `an event has a span if its size includes the member span`(
     _ more: Int, _ isThere: Bool

@@ -55,7 +55,7 @@ struct TransactionDataTests {
     #expect(isGone.value)
   }
 
-  @Test func `fields are lent with all their bytes, in order`() throws {
+  @Test func `withEachField lends all fields in order, with all their bytes`() throws {
     let instance = try Scripted.instance { request, _ in
       var lines: [String] = []
       request.headers.withEachField { name, value in

@@ -52,7 +52,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `the error for a program that does not exist names it`() {
+  @Test func `if a program does not exist, the error names the program`() {
     let error = #expect(throws: TestKitError.self) { try Command("no-such-program").start() }
     #expect(error?.description.contains("no-such-program") == true)
   }

@@ -18,7 +18,7 @@ import Testing
       try client.send("GET /\(number) HTTP/1.1\r\nHost: x\r\n\r\n")
     }
     try await server.waitForHeld(500)
-    // With one thread for each request, there would be 500. The task pool can start a few threads nevertheless.
+    // With one thread for each request, there would be 500 new threads. The task pool can start a few.
     #expect(ProcessFacts().threadCount < threadsBefore + 100)
 
     server.release()

@@ -37,14 +37,15 @@ import Testing
     #expect(document["body"] == ["text": "ok"] && document["trailers"] == ["x-sum": "1"])
   }
 
-  @Test func `the document in the response has a JSON body parsed, and a body that is not text as base64`() throws {
+  @Test func `in the document of the response, a JSON body is parsed, and a body that is not text is in base64`() throws
+  {
     let json = try client.request("PUT", "/", headers: ["Content-Type: application/json"], body: "{\"a\": [1]}")
     #expect(try JSONValue(parsing: json.body)["body"] == ["json": ["a": [1]]])
     try client.socket.write(Array("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n".utf8) + [0xFF, 0x00])
     #expect(try JSONValue(parsing: client.readResponse().body)["body"] == ["base64": "/wA="])
   }
 
-  @Test func `the document in the response has a header value that is not UTF-8 as base64`() throws {
+  @Test func `in the document of the response, a header value that is not UTF-8 is in base64`() throws {
     try client.socket.write(Array("GET / HTTP/1.1\r\nHost: x\r\nName: ".utf8) + [0xF6] + Array("\r\n\r\n".utf8))
     let document = try JSONValue(parsing: client.readResponse().body)
     #expect(document["headers"]?["name"] == ["base64": "9g=="])
@@ -61,7 +62,7 @@ import Testing
     #expect(response.body.isEmpty)
   }
 
-  @Test func `after a requested delay, the response has the document`() throws {
+  @Test func `the response with the document is sent after the requested delay`() throws {
     let begin = ContinuousClock.now
     let response = try client.request("GET", "/delay/20ms")
     #expect(ContinuousClock.now - begin >= .milliseconds(20))

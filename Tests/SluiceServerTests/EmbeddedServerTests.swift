@@ -75,7 +75,7 @@ import Testing
     #expect(try client.request("GET", "/end").bodyText == "/end")
   }
 
-  @Test func `for a response that cannot be sent, the client gets a 500 that says so`() throws {
+  @Test func `if a response cannot be sent, the client gets a 500 with the reason`() throws {
     let server = try LoopbackServer { request in
       request.path == "/header"
         ? ServerResponse(headers: [HeaderLine("X", "a\r\nInjected: b")]) : ServerResponse(status: 99)
@@ -127,7 +127,7 @@ import Testing
     #expect(try RawClient(port: second.port).request().bodyText == "again")
   }
 
-  @Test func `a listener outlives its server, and the next server answers clients that connected in the meantime`()
+  @Test func `a listener remains when its server ends, and the next server answers clients that connected in between`()
     throws
   {
     let listener = try SharedListener(on: .tcp())
@@ -135,7 +135,7 @@ import Testing
     let open = try RawClient(port: first.port)
     #expect(try open.request().bodyText == "first")
     first.stopAccepting()
-    #expect(try open.request().bodyText == "first", "connections that are open go on")
+    #expect(try open.request().bodyText == "first", "open connections are still served")
     // A worker that has answered a request has already stopped accepting connections.
     first.stop()
     let waiting = try RawClient(port: first.port)

@@ -13,7 +13,7 @@ import Testing
     return connections
   }
 
-  @Test func `a connection beyond the limit closes the one that was idle longest, and each only once`() {
+  @Test func `a connection beyond the limit closes the connection that was idle longest, and none is closed twice`() {
     var connections = full()
     #expect(connections.open(4, descriptor: 104) == 101)
     #expect(connections.open(5, descriptor: 105) == 102, "connection 1 is not closed yet")

@@ -58,8 +58,8 @@ import Testing
   ) throws {
     let server = try LoopbackServer()
     let answers = try answers("Content-Length: \(length)", "hi", on: server)
-    // Libmicrohttpd refuses these lengths itself, and a number that is too large with 413. It can write the head of its
-    // answer twice.
+    // Libmicrohttpd itself refuses these lengths: with 413 if the number is too large, otherwise with 400. It can write
+    // the head of its answer twice.
     #expect(!answers.isEmpty && answers.allSatisfy { $0.hasPrefix("400 ") || $0.hasPrefix("413 ") }, "\(answers)")
     #expect(server.requestCount == 0)
   }

@@ -132,7 +132,7 @@ import Testing
     #expect(refusal(shared + "/a.sock") == nil)
   }
 
-  @Test func `the error for a missing folder names it`() {
+  @Test func `if a folder is missing, the error names the folder`() {
     let error = refusal(folder.path("none/a.sock"))
     #expect(error?.code == .pathUnfit)
     #expect(error?.description.contains("its folder \(folder.path("none")): No such file or directory") == true)

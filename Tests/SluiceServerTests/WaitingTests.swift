@@ -2,7 +2,7 @@ import SluiceTestKit
 import Testing
 
 @Suite struct WaitingTests {
-  @Test func `a signal wakes every waiting task, even a task that waits later`() async throws {
+  @Test func `a signal wakes every waiting task, and a task that waits later continues at once`() async throws {
     let signal = Signal()
     async let first: Void = signal.wait()
     async let second: Void = signal.wait()

@@ -5,7 +5,7 @@ import SluicePlugin
 import SluiceTestKit
 import Testing
 
-/// Attributes of transactions (`sluice.attributes/1`), as stages and tracers see them and as the result has them.
+/// Tests which attributes of a transaction (`sluice.attributes/1`) stages and tracers see, and which the result has.
 @Suite struct AttributeTests {
   private struct Run {
     let result: TransactionResult
@@ -68,7 +68,9 @@ import Testing
   }
 
   @Test(arguments: ["0", "SLUICE_FLAG_BLOCKING"])
-  func `malformed, too many and wrongly used attributes are refused and change nothing`(_ flags: String) async throws {
+  func `attributes that are malformed, too many or used wrongly are refused and change nothing`(_ flags: String)
+    async throws
+  {
     let run = try await run(flags: flags)
     let invalid = [
       "null", "null-place", "null-at", "bad-name", "bad-remove", "forged-name", "forged-text", "long-text", "not-utf8",
@@ -82,7 +84,7 @@ import Testing
     #expect(run.lines.contains { $0.contains("has reached a limit: a transaction has at most 64 attributes") })
   }
 
-  @Test func `a tracer can only read attributes, and with queued delivery has none`() async throws {
+  @Test func `a tracer can only read attributes, and with queued delivery it gets none`() async throws {
     let inline = try await run()
     #expect(inline.told("second.set-in-event") == ["-2"] && inline.told("second.remove-in-event") == ["-2"])
     #expect(inline.told("second.tries").count == 3 && inline.result.attributes["late"] == nil)

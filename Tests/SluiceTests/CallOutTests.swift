@@ -133,7 +133,7 @@ import Testing
     await setup.stop()
   }
 
-  @Test func `a call-out with a longer timeout than its parent's deadline ends at that deadline`() async throws {
+  @Test func `a call-out ends at the deadline of its parent, even if its own timeout is longer`() async throws {
     let setup = try await Setup("calls-out", ["TIMEOUT=3600000000000"])
     setup.target.hold()
     let result = try await setup.engine.transaction(setup.request(timeout: .milliseconds(100)))
@@ -164,7 +164,7 @@ import Testing
     await setup.stop()
   }
 
-  @Test func `a response beyond the call's limit fails the call, as does one beyond the host's limit`() async throws {
+  @Test func `a response that exceeds the call's limit or the host's limit fails the call`() async throws {
     for (defines, size) in [(["MAXIMUM=1000"], 1001), ([], 1_048_577)] {
       let setup = try await Setup(
         "calls-out", defines, target: { _ in ServerResponse(body: .bytes([UInt8](repeating: 97, count: size))) })

@@ -5,8 +5,8 @@ import SluiceJSONSchema
 import SluiceTestKit
 import Testing
 
-/// `docs/schema/configuration.schema.json` against the reader: an editor that uses the schema must not contradict the
-/// reader.
+/// Compares `docs/schema/configuration.schema.json` with the code that reads configurations. An editor that uses the
+/// schema must not contradict this code.
 @Suite struct ConfigurationSchemaTests {
   private static let schema = Result {
     let path = RepositoryRoot.path("docs/schema/configuration.schema.json")
@@ -254,7 +254,7 @@ import Testing
     "{\"plugins\": {\"a\": {\"builtin\": \"headers\", \"config\": \(config)}}, \"issue\": [\"a\"]}"
   }
 
-  /// Creates an engine, whose stage reads its settings. Returns the error, or nil if there is none.
+  /// Creates an engine with a stage that reads its own settings. Returns the error, or nil if there is none.
   private static func making(_ text: String) async -> String? {
     do {
       let engine = try Engine(Configuration(text: Array(text.utf8)))

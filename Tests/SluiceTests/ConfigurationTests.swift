@@ -137,7 +137,7 @@ import Testing
     for length in 0..<text.utf8.count { #expect(Self.error(String(text.prefix(length))) != "no error") }
   }
 
-  @Test func `a stage in a list for which its plugin has no callback is refused`() throws {
+  @Test func `a plugin is refused in a list for which it has no callback`() throws {
     var configuration = Configuration()
     configuration.addStage("only-requests", StageCode(request: { _, _ in }))
     configuration.response = [StageReference("only-requests")]

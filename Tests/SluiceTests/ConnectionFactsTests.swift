@@ -48,7 +48,7 @@ import Testing
     return Run(results, log.value)
   }
 
-  @Test func `in clear text a plugin gets addresses, version and whether the connection was used before`()
+  @Test func `without TLS, a plugin gets addresses, version and whether the connection was used before`()
     async throws
   {
     let server = try LoopbackServer()
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable), arguments: [("1.1", "11"), ("2", "20")])
-  func `over TLS a plugin gets version, cipher and the server's certificate`(_ version: String, _ number: String)
+  func `over TLS, a plugin gets version, cipher and the server's certificate`(_ version: String, _ number: String)
     async throws
   {
     let certificates = try await TestCertificates.shared()
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(arguments: ["wire", "curl"])
-  func `over a Unix socket the addresses are unknown, and the other facts are known`(_ engine: String) async throws {
+  func `over a Unix socket, the addresses are unknown, and the other facts are known`(_ engine: String) async throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("socket")
     let server = try EmbeddedServer(on: .unix(path: path)) { _ in .text("over a file") }

@@ -81,7 +81,7 @@ import Testing
     let held = try await HeldLoop(engine)
     defer { held.letGo() }
     let end = Task { await engine.shutdown(drain: .milliseconds(20)) }
-    try await code.wait(for: "the end of what ran on the other loop") { $0 != nil }
+    try await code.wait(for: "the end of the transaction on the other loop") { $0 != nil }
     #expect(code.value == "shutdown")
     held.letGo()
     await end.value

@@ -24,7 +24,9 @@ extension EngineFixture {
     while true {
       let status = await engine.status
       if isMet(status) { return status }
-      guard ContinuousClock.now < end else { throw TestKitError("\(what): not within \(Patience.limit); the status is \(status)") }
+      guard ContinuousClock.now < end else {
+        throw TestKitError("\(what): not within \(Patience.limit); the status is \(status)")
+      }
       try await Task.sleep(for: .milliseconds(2))
     }
   }

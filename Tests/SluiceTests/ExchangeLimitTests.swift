@@ -96,7 +96,9 @@ import Testing
     #expect(run.told("relative") == ["-1"] && run.told("folder") == ["-4"] && run.told("late-file") == ["-2"])
   }
 
-  @Test func `a stage can set a file as the request body, and it stays unless it gave it away`() async throws {
+  @Test func `a stage can set a file as the request body, and only a file that the stage gives away is removed`()
+    async throws
+  {
     let server = try LoopbackServer { ServerResponse(status: 200, body: .bytes($0.body)) }
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -108,7 +110,7 @@ import Testing
         #expect(run.told("request-file") == ["0"])
         #expect(run.result.response?.body.bytes.map { String(decoding: $0, as: UTF8.self) } == "from a file")
       }
-      // The result, which holds the request as it was sent, is released by now.
+      // The result has been released at this point. It held the sent request, and with it the file.
       #expect(FileTree.names(in: folder.path).contains("body-\(flags)") == (flags == 0))
     }
   }

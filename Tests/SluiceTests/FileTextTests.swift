@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceAssembly
 
-/// Reads of whole files: of configurations, and of files that a configuration names with `{"file": …}`.
+/// Tests how whole files are read: configurations, and files that a configuration names with `{"file": …}`.
 @Suite struct FileTextTests {
   private static func read(_ path: String, limitBytes: Int = .max, pipeLimit: Duration = Patience.limit) -> String {
     do {

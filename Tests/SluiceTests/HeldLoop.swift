@@ -12,7 +12,7 @@ struct HeldLoop {
     let (isFree, isHeld) = (isFree, Watched(false))
     Task(executorPreference: executor) {
       isHeld.update { $0 = true }
-      // This limit is longer than any wait in a test for work that this loop blocks.
+      // A test can wait for work that this loop blocks. This limit is longer than any such wait.
       isFree.waitBlocking(upTo: Patience.limit * 2) { $0 }
     }
     try await isHeld.wait(for: "the loop to be blocked") { $0 }

@@ -74,7 +74,7 @@ import Testing
     #expect(error(longest + "a").contains("is neither the path"))
   }
 
-  @Test func `a plugin that is not installed is refused with the folder and its content`() {
+  @Test func `the error for a plugin that is not installed names the folder and its content`() {
     #expect(
       error("gamma") == "\(prefix.path("conf/c.json")):2: plugins.a.library: no plugin \"gamma\" is installed in "
         + "\(prefix.path("lib/sluice/plugins")), which has alpha, beta-2; for a file, write its path, such as "
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: ["", ".", "lib/sluice/plugins", "~/lib"])
-  func `plugins in a folder that is not absolute are never found`(_ folder: String) {
+  func `if the path of the folder is not absolute, no plugin in the folder is found`(_ folder: String) {
     #expect(InstalledPlugins(in: folder).folder == nil)
     #expect(error("alpha", InstalledPlugins(in: folder)).contains("is not absolute; for a file"))
   }

@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The metadata of a result, which depend on how far its transaction came.
+/// Tests the metadata of a result. The metadata depend on how far the transaction came.
 @Suite struct MetadataTests {
   private func result(
     _ url: String, _ change: (inout Configuration) -> Void = { _ in }

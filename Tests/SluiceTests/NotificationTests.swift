@@ -24,8 +24,8 @@ import Testing
       engine = try Engine(Configuration(text: Array(text.utf8))) { line in log.update { $0.append(line) } }
     }
 
-    /// Whether the instance `name` took the notification. Other tests in this process raise the generation, so any is
-    /// accepted.
+    /// Whether the instance `name` took the notification. Other tests in this process load further generations, so any
+    /// generation is accepted.
     func isTaken(_ result: NotificationResult, by name: String) -> Bool {
       guard case .plugin(name, "handles-work", let generation) = result.taker else { return false }
       return generation >= 1

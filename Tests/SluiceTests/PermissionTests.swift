@@ -6,7 +6,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// `may_call` compared with what the functions then return, in every call of a stage.
+/// Compares the answers of `may_call` with the results of the functions, in every call of a stage.
 @Suite struct PermissionTests {
   private static let request = refused(but: [1, 2, 3, 6, 8, 9, 10, 11, 12, 13])
   private static let issue = refused(but: [1, 10, 13])
@@ -18,7 +18,7 @@ import Testing
   private static let informational = refused(but: [6, 13])
   private static let event = refused(but: [6])
 
-  /// The expected log lines if every function except the `allowed` ones is refused.
+  /// The expected log lines if only the functions in `allowed` are not refused.
   private static func refused(but allowed: Set<Int>) -> [String] {
     [1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 14, 9, 8, 10].map { "\($0)=\(allowed.contains($0) ? "0,0" : "-2,-2")" } + [
       "99=4,4"
@@ -73,7 +73,8 @@ import Testing
     let server = try ScriptedServer(
       .receiveRequest,
       .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n"))
-    // The plugin acts only on trailers here. In on_response it would replace the body and the trailers with it.
+    // The plugin acts only on trailers here. If it also acted in on_response, it would replace the body, and the
+    // trailers would be lost.
     let lines = try await lines(server.baseURL, ["ONLY=\"trailer\""])
     // A call for a trailer cannot return SUSPENDED (body.h).
     #expect(Self.told("trailer", in: lines) == Self.answers(Self.piece, suspend: -2))
@@ -95,7 +96,9 @@ import Testing
     #expect(Self.told("response-piece", in: lines) == Self.piece && lines.contains("response-piece-again=2"))
   }
 
-  @Test func `inside enter a suspended call may call what it could before, and already has its token`() async throws {
+  @Test func `inside enter, a suspended call may use the same functions as before, but suspend returns ALREADY`()
+    async throws
+  {
     let server = try LoopbackServer()
     defer { server.stop() }
     let lines = try await lines(server.baseURL, ["ENTERS=1"])

@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Configurations for places, the entries in the lists of stages (`sluice.stage/1`).
+/// Configurations for places (`sluice.stage/1`). A place is an entry in a list of stages.
 @Suite struct PlaceConfigurationTests {
   /// An engine with the fixture, a server that answers 200, and the fixture's log.
   private final class Fixture: Sendable {
@@ -53,7 +53,7 @@ import Testing
     #"{"plugin": "stage", "config": {"name": "\#(name)"\#(more)}}"#
   }
 
-  @Test func `each place has its configuration in every call, and a place without one has none`() async throws {
+  @Test func `each call gets the configuration of its place, or none if the place has no configuration`() async throws {
     let fixture = try await Fixture()
     let engine = try fixture.engine(
       """
@@ -97,7 +97,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `asking for the place of an exchange that the caller may not use gives no place`() async throws {
+  @Test func `a caller that may not use an exchange cannot get the exchange's place`() async throws {
     let fixture = try await Fixture()
     let engine = try fixture.engine(#""request": [\#(Self.place("a"))]"#)
     _ = try await fixture.send("/a", engine, ["do": "hostile"])
@@ -151,7 +151,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a plugin without the stage table and a built-in refuse a configuration for a place`() throws {
+  @Test func `a configuration for a place is refused for a built-in and for a plugin without the stage table`() throws {
     for plugin in [#""library": "\#(BuiltProducts.library("json-edit"))", "config": {}"#, #""builtin": "metrics""#] {
       let text = #"{"plugins": {"p": {\#(plugin)}}, "request": [{"plugin": "p", "config": {}}]}"#
       let error = #expect(throws: EngineError.self) { try Engine(Configuration(text: Array(text.utf8))) }
@@ -184,7 +184,7 @@ import Testing
     #expect(fixture.told("destroyed") == ["a", "c", "b"])
   }
 
-  @Test func `a place's configuration of static-headers adds to the instance's headers, and replaces them`()
+  @Test func `a place's configuration of static-headers can add to the instance's headers and can replace them`()
     async throws
   {
     let server = try LoopbackServer()

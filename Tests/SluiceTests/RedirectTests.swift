@@ -332,7 +332,9 @@ import Testing
     #expect(server.requests.map(\.target) == ["/302/end", "/end", "/302/end", "/end", "/302/end", "/end"])
   }
 
-  @Test func `if a hop gets no response, the result of the failure has no redirect as response`() async throws {
+  @Test func `if the hop after a redirect gets no response, the result does not have the redirect as its response`()
+    async throws
+  {
     let server = try LoopbackServer { _ in Self.redirect(302, "http://127.0.0.1:1/") }
     defer { server.stop() }
     let result = await Self.run(try Self.engine(), Request(url: try HTTPURL(server.baseURL + "/")))

@@ -6,7 +6,9 @@ import Testing
 
 /// Requests that exceed a limit and are not sent.
 @Suite struct RequestLimitTests {
-  @Test func `one transaction beyond limits_transactions fails at once, from any thread and on a loop`() async throws {
+  @Test func `a transaction beyond limits_transactions fails at once, whether a thread or a loop submits it`()
+    async throws
+  {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()

@@ -6,16 +6,16 @@ import SluicePlugin
 import SluiceTestKit
 import Testing
 
-/// Requests at the end of a connection. Nginx closes each connection after a number of requests, and refuses further
-/// streams.
+/// Tests requests on connections that are about to end. Nginx closes each connection after a number of requests, and
+/// refuses further streams.
 ///
 /// Sends 2,000 requests of each kind, or 20,000 with `SLUICE_SOAK=1`.
 @Suite(.enabled(if: NginxServer.isAvailable)) struct ResendTests {
   private static let count = getenv("SLUICE_SOAK") != nil ? 20_000 : 2000
 
-  /// The limit for how often one request is sent again. It can be small because refused requests go first, and a new
-  /// connection carries only as many requests as the server accepted on the last one. A few more are allowed for
-  /// connections that end at the same time.
+  /// The limit for how often one request is sent again. It can be small because refused requests are sent first, and a
+  /// new connection carries only as many requests as the server accepted on the last one. A few more are allowed
+  /// because several connections can end at the same time.
   private static let mostResends = 6
 
   @Test(arguments: [10, 100, 1000], [HTTPVersion.http11, .http2])

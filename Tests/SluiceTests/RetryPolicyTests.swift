@@ -61,7 +61,7 @@ import Testing
     #expect(server.requestCount == 1)
   }
 
-  @Test func `Retry-After in seconds is waited for`() async throws {
+  @Test func `the wait before a retry obeys a Retry-After in seconds`() async throws {
     let server = try Self.server([ServerResponse(status: 503, headers: [HeaderLine("Retry-After", "1")])])
     defer { server.stop() }
     let result = try await Self.one(Self.configuration(.standard), server.baseURL)
@@ -69,7 +69,7 @@ import Testing
     #expect(result.duration >= .seconds(1))
   }
 
-  @Test func `Retry-After as a date is waited for`() async throws {
+  @Test func `the wait before a retry obeys a Retry-After that is a date`() async throws {
     let (asked, came) = (Watched<Int64>(0), Watched<Int64>(0))
     let server = try LoopbackServer { _ in
       // time() is not used because it might be a tick behind this clock.
@@ -146,8 +146,8 @@ import Testing
     #expect(result.error == nil)
   }
 
-  /// A server whose first connection answers one request and is closed at the second. Libcurl would resend the second
-  /// request by itself.
+  /// Returns a server whose first connection answers one request and is closed when the second request arrives. Libcurl
+  /// would resend the second request by itself.
   private static func dyingServer() throws -> ScriptedServer {
     try ScriptedServer([
       ScriptStep.respond(body: "1") + [.receiveRequest], ScriptStep.respond(body: "2"),
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test(arguments: [TransportEngine.wire, .curl])
-  func `by default a GET on a kept connection that died is retried at once`(_ engine: TransportEngine) async throws {
+  func `by default, a GET on a kept connection that died is retried at once`(_ engine: TransportEngine) async throws {
     let server = try Self.dyingServer()
     var configuration = Configuration()
     configuration.transport.engine = engine
@@ -221,7 +221,7 @@ import Testing
   }
 
   @Test
-  func `in retries by the policy the request id stays, the attempt number grows, and each attempt has its own span`()
+  func `if the policy retries, the request id stays, the attempt number grows, and each attempt has its own span`()
     async throws
   {
     let server = try Self.server([ServerResponse(status: 503), ServerResponse(status: 503)])
@@ -310,12 +310,12 @@ import Testing
     let attempts = try await Self.storm(configuration, url, transactions: transactions)
     let seconds = Int((clock.now - started).components.seconds) + 1
     let extra = server.requestCount - transactions
-    // The budget allows a fifth of the transactions, and for each of the two loops ten retries and one more each
-    // second.
+    // The budget allows one retry for every five transactions. In addition, it allows each of the two loops ten
+    // retries, and one more each second.
     let bound = transactions / 5 + 2 * (10 + seconds)
     #expect(server.requestCount == attempts)
     #expect(extra <= bound, "\(extra) extra requests in \(seconds) s")
-    // The budget is used: without a limit there would be 1,170 or 6,000 more attempts.
+    // The budget has an effect: without it, there would be 1,170 or 6,000 more attempts.
     #expect(extra >= transactions / 5 - 2 * 100)
 
     configuration.retry.budget = 100

@@ -6,8 +6,8 @@ import SluiceTestKit
 import Testing
 
 /// A plugin for revision 1 of the ABI works with this engine. The plugin uses every table and function of that
-/// revision. The tests run the library in the repository, which was built against revision 1, and its source, compiled
-/// now.
+/// revision. The tests run two builds of it: the library in the repository, which was built against revision 1, and a
+/// new build of the same source.
 @Suite struct RevisionOneTests {
   enum Build: CaseIterable {
     case then
@@ -109,7 +109,9 @@ import Testing
   }
 
   @Test(arguments: builds)
-  func `suspended calls continue after a post, a timer or a call-out, or end`(_ build: Build) async throws {
+  func `suspended calls continue after a post, a timer or a call-out, and a call that never continues is ended`(
+    _ build: Build
+  ) async throws {
     let setup = try await Setup(build)
     let server = try LoopbackServer()
     defer { server.stop() }
@@ -200,7 +202,7 @@ import Testing
   }
 
   #if arch(x86_64)
-    @Test func `the library in the repository is still the one that was built against revision 1`() async throws {
+    @Test func `the repository still has the library that was built against revision 1`() async throws {
       let path = RepositoryRoot.path("Tests/Plugins/revision-1/plugin-x86_64.so")
       let sum = try await Command.check("sha256sum", [path]).outputText.prefix(64)
       #expect(sum == "4070c620090a914c2432455b80168dfe9f9fc0bae9612ceea99f580fbff1341d")

@@ -112,14 +112,15 @@ import Testing
   }
 
   @Test(arguments: unreadable)
-  func `json-edit lets no JSON body through that it cannot parse`(body: String) async throws {
+  func `if json-edit cannot parse a JSON body, it does not let the body through`(body: String) async throws {
     let result = try await Self.removal(of: body)
     #expect(result.error?.code == "unreadable_json")
     #expect(result.error?.stage == "edit")
     #expect(result.error?.message.contains("s3cret") == false, "\(String(describing: result.error))")
   }
 
-  @Test func `json-edit lets a body that it cannot parse through unchanged if the configuration says so`() async throws
+  @Test func `if the configuration says so, json-edit passes on a body that it cannot parse, without a change`()
+    async throws
   {
     for body in Self.unreadable {
       let result = try await Self.removal(of: body, policy: #""onUnreadable": "pass", "#)

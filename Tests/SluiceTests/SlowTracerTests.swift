@@ -63,7 +63,7 @@ import Testing
     #expect(engine.metrics().tracer("slow")?.overruns == 0)
   }
 
-  @Test func `a slow tracer with queued delivery has got every event when the engine has ended`() async throws {
+  @Test func `by the end of the engine, a slow tracer with queued delivery has received every event`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let ledger = LedgerLog()

@@ -99,9 +99,10 @@ import Testing
       ])
     let full = try #require(run.spans.first { $0.name == "full" })
     #expect(full.attributes == "32" && full.dropped == "3" && run.told("limit") == ["5", "5", "5"])
-    // These lengths include the mark of three bytes at the end of a text that was cut off.
+    // If a text was cut off, its length includes the three bytes of the ellipsis at its end.
     #expect(full.messageBytes == "1024" && full.attributeBytes == "\(32 * 1024)")
-    // Of 64 allowed spans the stage began four before, and then tried seventy. Ten of these got no span.
+    // 64 spans are allowed. The stage had begun four of them before it tried to begin seventy more, so ten of these
+    // were not begun.
     #expect(run.told("many") == Array(repeating: "0", count: 10))
     #expect(run.spans.count == 64)
     #expect(run.ledger.violation == nil)

@@ -5,7 +5,7 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// The deadline of a suspended stage, and a resumption just before it, on a real loop.
+/// Tests the deadline of a stage on a real loop, also for a stage that resumes just before its deadline.
 @Suite struct StageDeadlineTests {
   @Test func `a stage that resumes before its deadline does not time out, even if its loop is busy`() async throws {
     let server = try LoopbackServer()
@@ -30,7 +30,7 @@ import Testing
     #expect(told.withLock { $0 }.filter { $0.hasPrefix("resume=") || $0.hasPrefix("cancel=") } == ["resume=0"])
   }
 
-  @Test func `the error for a BLOCKING call that misses its deadline says that it did not return`() async throws {
+  @Test func `if a BLOCKING call misses its deadline, the error says that the call did not return`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()

@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: Home.allCases)
-  func `attributes that a stage sets remain over its suspension and over attempts`(_ home: Home) async throws {
+  func `attributes that a stage sets remain after a suspension and in the next attempt`(_ home: Home) async throws {
     let run = try await run("/attributes", in: home)
     let result = try #require(run.results.first)
     #expect(result.error == nil && result.attempts == 2)
@@ -97,7 +97,7 @@ import Testing
     #expect(result.attributes["shared.no-name"] == "invalid" && result.attributes["shared.large"] == "invalid")
   }
 
-  @Test func `a place has its own configuration with defaults, even after a suspension`() async throws {
+  @Test func `a place has its own configuration with defaults, and still has it after a suspension`() async throws {
     let run = try await run("/", place: #"{"plugin": "stage", "config": {"name": "a"}}"#)
     #expect(run.results.first?.attributes["place"] == "a 1 a")
     #expect(try await self.run("/").results.first?.attributes["place"] == nil)
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: Home.allCases)
-  func `log records have attributes and their transaction, and records below the level are not evaluated`(
+  func `log records have attributes and can name a transaction, and records below the level are not evaluated`(
     _ home: Home
   )
     async throws
@@ -177,7 +177,7 @@ import Testing
     #expect(error?.code == "broken" && error?.message == "the source broke" && error?.stage == "stage")
   }
 
-  @Test func `a negative body length fails the call that gives it`() async throws {
+  @Test func `a call that gives a negative body length fails`() async throws {
     let error = try await run("/stream-negative").results.first?.error
     #expect(error?.code == "stage_failed" && error?.message.contains("found -1") == true)
   }

@@ -50,7 +50,7 @@ import Testing
     ("swift-throw", .failed),
     ("swift-other", .failed),
   ])
-  func `a Swift plugin takes notifications with its topics, and completes each once`(
+  func `a Swift plugin takes notifications with the topics that it handles, and completes each once`(
     topic: String, outcome: WorkOutcome
   ) async throws {
     let result = await engine.notify(topic: topic, payload: ["number": 7], deadline: .seconds(300))

@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Checks that Swift code makes on the response of one transaction, over real sockets.
+/// Tests how Swift code checks the response of one transaction, over real sockets.
 @Suite struct TypedTransactionTests {
   private struct Item: Decodable, Equatable {
     var id: Int
@@ -82,7 +82,7 @@ import Testing
     #expect(try outcome.result.response?.text() == text)
   }
 
-  @Test func `a payload that its validation refuses is extracted but not validated`() async throws {
+  @Test func `a payload that the validation refuses has a did_extract but no did_validate_payload`() async throws {
     let (outcome, events) = try await Self.run(Self.json(#"{"id": 1, "name": ""}"#)) {
       $0.decoding(Item.self).validatingPayload { _ in }.validatingPayload { item in
         if item.name.isEmpty { throw Refusal(description: "item \(item.id) has no name") }
@@ -109,7 +109,7 @@ import Testing
     #expect(foundEvents == Self.without(.didValidateResponse, .didExtract, .didValidatePayload))
   }
 
-  @Test func `for a transaction without a validation the configuration's statuses apply`() async throws {
+  @Test func `if a transaction has no validation of its own, the statuses of the configuration apply`() async throws {
     let (outcome, _) = try await Self.run(
       Self.json("{}", status: 201), configuration: #"{"validate": {"statuses": [200]}}"#
     ) { $0.extracting { try $0.json().kind } }

@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Checks of a response that the configuration sets, over real sockets.
+/// Tests the checks that the configuration sets for a response, over real sockets.
 @Suite struct ValidationTests {
   private static let schema = """
     {"type": "object", "required": ["items"], "properties": {"items": {"type": "array",
@@ -89,7 +89,7 @@ import Testing
     #expect(run.bodyText == text)
   }
 
-  @Test func `a status that is not accepted is not extracted`() async throws {
+  @Test func `if the status is not accepted, the body is not extracted`() async throws {
     let run = try await Self.run(#""statuses": ["2xx"], "extract": "json""#, Self.json("{}", status: 404))
     #expect(run.error?.code == "http_status")
     #expect(run.events == Self.steps.dropLast(3) + [.didComplete])

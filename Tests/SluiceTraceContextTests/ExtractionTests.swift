@@ -20,7 +20,10 @@ import Testing
         == ParentContext(traceparent: "00-11111111111111111111111111111111-2222222222222222-00", baggage: "user=alice"))
   }
 
-  @Test func `if the first propagator finds an invalid trace, it is reported, and the second one gives the trace`() {
+  @Test
+  func
+    `if the first propagator finds an invalid trace, this is reported, and the second propagator gives the trace`()
+  {
     let extraction = Propagators.of("tracecontext", "b3").extract(["traceparent": "00-00", "b3": Self.b3])
     #expect(extraction.propagator == "b3")
     #expect(extraction.refusals.map(\.header) == ["traceparent"])
@@ -51,7 +54,9 @@ import Testing
     ("traceparent", "TRACEPARENT"), ("X-B3-TraceId", "X_B3_TRACEID"), ("b3", "B3"), ("", "_"), ("3d", "_3D"),
     ("a.é", "A___"),
   ])
-  func `the variable for a header has its name in capitals and underscores`(header: String, variable: String) {
+  func `the variable for a header has the header's name, in capitals and with underscores`(
+    header: String, variable: String
+  ) {
     #expect(EnvironmentCarrier.variable(for: header) == variable)
   }
 
@@ -70,7 +75,7 @@ import Testing
     #expect(extraction.refusals.map(\.header) == ["traceparent", "baggage"])
   }
 
-  @Test func `whatever a carrier has, the extracted parent is absent or valid`() {
+  @Test func `whatever headers a carrier has, the extracted parent is absent or valid`() {
     var random = SeededRandom(seed: 23)
     let alphabet = Array("0123456789abcdef-=,;: _%é\u{1}d".utf8)
     let names = ["traceparent", "tracestate", "baggage", "b3", "X-B3-TraceId", "X-B3-SpanId", "X-B3-Sampled"]

@@ -47,7 +47,9 @@ import Testing
     (0.0, false), (1e-30, false), (1.0, true), (-1, false), (2, true), (.nan, false), (.infinity, true),
     (-.infinity, false),
   ])
-  func `a ratio of 0 or below samples no trace, and a ratio of 1 or above all`(ratio: Double, isSampled: Bool) {
+  func `a ratio of 0 or below samples no trace, and a ratio of 1 or above samples every trace`(
+    ratio: Double, isSampled: Bool
+  ) {
     for low: UInt64 in [0, 1, 1 << 63, .max] {
       #expect(Self.samples(.traceIDRatio, ratio: ratio, low: low) == isSampled)
     }
@@ -71,7 +73,10 @@ import Testing
     #expect((850...1150).contains(sampled))
   }
 
-  @Test func `the sampled flag changes only with a new span id, and a trace that is passed on keeps both`() throws {
+  @Test
+  func `a hop can change the sampled flag only if it has a new span id, and a trace that is passed on keeps both`()
+    throws
+  {
     let text = "00-0123456789abcdef0011223344556677-8899aabbccddeeff-01"
     let parent = ParentContext(traceparent: text, tracestate: "a=1")
     let trace = HopTrace(parent, newTraceID: .new, spanID: newSpanID, sampler: Sampler(.alwaysOff))

@@ -24,7 +24,8 @@ import Testing
     #expect(TraceContext.start().trace.traceID != TraceContext.start().trace.traceID)
   }
 
-  @Test func `a trace in any format continues with its sender's span as parent, and without a trace one begins`()
+  @Test
+  func `a trace in any format continues with the sender's span as its parent, and a new trace begins if there is none`()
     throws
   {
     let context = TraceContext.continuing(Self.incoming)

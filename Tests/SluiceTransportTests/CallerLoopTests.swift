@@ -49,7 +49,7 @@ import Testing
     #expect(count.value == 1)
   }
 
-  @Test func `work that the thread inside posts runs before it leaves, and not at once`() {
+  @Test func `work that the thread inside posts does not run at once, but before that thread leaves`() {
     let count = Watched(0)
     loop.enter()
     loop.post { [loop] in
@@ -128,7 +128,7 @@ import Testing
     loop.leave()
   }
 
-  @Test func `a wait ends at its limit, and does not begin if the condition holds`() {
+  @Test func `a wait ends at its time limit, and does not begin if its condition already holds`() {
     loop.enter()
     defer { loop.leave() }
     #expect(!loop.wait(until: loop.now + .milliseconds(2)) { false })
@@ -137,7 +137,7 @@ import Testing
     #expect(loop.isCurrent)
   }
 
-  @Test func `threads that enter at the same time are inside one after the other`() async throws {
+  @Test func `if several threads enter at the same time, only one of them is inside at a time`() async throws {
     let loop = loop
     // No lock protects the value: only a thread inside of the loop touches it.
     final class Counter: @unchecked Sendable { var value = 0 }
@@ -160,7 +160,7 @@ import Testing
     #expect(counter.value == 16_000)
   }
 
-  @Test func `work that is posted while the thread inside leaves still runs`() {
+  @Test func `if work is posted while the thread inside leaves, the work still runs`() {
     let (loop, calls) = (loop, Watched<[Instant]>([]))
     loop.onWork = { deadline in
       calls.update { $0.append(deadline) }

@@ -11,7 +11,7 @@ import Testing
   enum Moment: CaseIterable, Sendable { case atOnce, whileResolving, onIssue, waiting, onHead, held, onPiece, afterEnd }
 
   @Test(arguments: Moment.allCases)
-  func `a cancelled transfer ends once, at whatever moment it is cancelled`(_ moment: Moment) async throws {
+  func `a cancelled transfer ends exactly once, no matter when it is cancelled`(_ moment: Moment) async throws {
     let isResolving = Signal()
     let mayResolve = Signal()
     let resolver = NameResolver { _ in

@@ -93,7 +93,7 @@ import Testing
     #expect(record.bodyText == Self.text)
   }
 
-  @Test func `an unknown coding fails with the names of known codings, unless the body is empty`() async throws {
+  @Test func `the error for an unknown coding names the known codings, and an empty body is no error`() async throws {
     let record = try await Self.get(Self.answer("compress", [1, 2, 3]))
     #expect(record.code == .decoding)
     let words = "unknown coding \"compress\"; known codings: gzip, deflate, br, zstd"
@@ -109,7 +109,7 @@ import Testing
     let second = try await wire.send(
       Request(url: HTTPURL(server.baseURL), headers: ["accept-encoding": "gzip", "X-A": "1"]))
     #expect(first.bodyText == Self.text)
-    // The second body is decoded too: the response's coding counts, not what the request accepts.
+    // The second body is decoded too: its coding is in the response, and what the request accepts does not matter.
     #expect(second.bodyText == Self.text)
     let start = "GET / HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nAccept: */*\r\n"
     #expect(
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: [EncodedBody.Coding.gzip, .brotli, .zstd])
-  func `a small body that decodes to a large one comes in limited pieces, and each can pause`(
+  func `if a small body decodes to a large one, its pieces are limited, and the observer can pause at each`(
     _ coding: EncodedBody.Coding
   ) async throws {
     let bytes = 8 << 20
@@ -165,7 +165,7 @@ import Testing
     #expect(largest.value <= 65_536)
   }
 
-  @Test func `if an observer pauses while a piece is being decoded, no further decoded bytes come`() async throws {
+  @Test func `if an observer pauses while a piece is being decoded, it gets no further decoded bytes`() async throws {
     let server = try ScriptedServer(Self.answer("gzip", EncodedBody.bytes(.gzip, Array(repeating: 7, count: 1 << 20))))
     let wire = try Wire()
     let probe = Probe()
@@ -184,7 +184,7 @@ import Testing
     #expect(try await probe.waitForEnd().code == .cancelled)
   }
 
-  @Test func `the limit of a body ends the transfer as soon as the decoded body is larger`() async throws {
+  @Test func `a transfer fails as soon as the decoded body exceeds the limit of a body`() async throws {
     for coding in [EncodedBody.Coding.gzip, .brotli, .zstd] {
       let body = EncodedBody.bytes(coding, Array(repeating: 0, count: 64 << 20))
       let server = try ScriptedServer(Self.answer(coding.name, body))

@@ -8,8 +8,8 @@ import Testing
 @Suite(.overEachTransport) struct DefaultFieldTests {
   private static let codings = "Accept-Encoding: deflate, gzip, br, zstd\r\n"
 
-  /// Sends the requests over one connection. Returns the text of each that the server got, without the request line and
-  /// Host.
+  /// Sends the requests over one connection. Returns the text of each request as the server received it, without the
+  /// request line and Host.
   private static func send(_ requests: [(HeaderFields, DefaultFields)]) async throws -> [String] {
     let server = try ScriptedServer([requests.flatMap { _ in ScriptStep.respond() }])
     defer { server.stop() }
@@ -41,7 +41,7 @@ import Testing
       ])
   }
 
-  @Test func `a request's own header replaces the default one, and is sent even if that is omitted`() async throws {
+  @Test func `a request's own header replaces the default, and is sent even if the default is omitted`() async throws {
     let own: HeaderFields = ["accept": "a/b", "Accept-Encoding": "gzip", "user-agent": "mine"]
     let lines = "accept: a/b\r\nAccept-Encoding: gzip\r\nuser-agent: mine\r\n\r\n"
     #expect(try await Self.send([(own, []), (own, [.accept, .acceptEncoding, .userAgent])]) == [lines, lines])

@@ -22,7 +22,7 @@ import Testing
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", "HTTP/1.1 200 OK\r\nB ad: x\r\n\r\n",
   ])
-  func `data that is not HTTP fails the transfer with this reason`(_ answer: String) async throws {
+  func `if the server sends data that is not HTTP, the response is invalid`(_ answer: String) async throws {
     let server = try ScriptedServer(.receiveHead, .send(answer), .receiveToEnd)
     let record = try await Wire().get(server.baseURL)
     #expect(record.code == .invalidResponse, "\(record.error.map(String.init(describing:)) ?? "no error")")
@@ -70,7 +70,8 @@ import Testing
     #expect(server.receivedText.joined().components(of: "POST ") == 1)
   }
 
-  @Test(.enabled(if: NginxServer.isAvailable)) func `the error for an untrusted certificate has advice`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `the error for an untrusted certificate says what to do`() async throws {
     let certificates = try await TestCertificates.shared()
     let nginx = try await NginxServer.start(certificates: certificates)
     let record = try await Wire().get(nginx.secureBaseURL)
@@ -96,7 +97,7 @@ import Testing
     #expect(record.error?.isBeforeSending == true)
   }
 
-  @Test(.overCurl) func `the error for a proxy that refuses names the proxy and its status`() async throws {
+  @Test(.overCurl) func `if a proxy refuses a request, the error names the proxy and its status`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"))
     var settings = TransportSettings.patient
@@ -129,7 +130,8 @@ import Testing
     #expect(record.error?.message.contains("cannot resolve the proxy \"proxy.invalid\": ") == true)
   }
 
-  @Test(.overCurl) func `an http request to a proxy has the whole URL, and no host is looked up here`() async throws {
+  @Test(.overCurl)
+  func `an http request to a proxy has the whole URL, and only the proxy looks up the host`() async throws {
     let server = try ScriptedServer(ScriptStep.respond(body: "via"))
     var settings = TransportSettings.patient
     settings.proxy = server.baseURL

@@ -5,7 +5,7 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// Where a response ends on a kept connection, and what the next request on it gets.
+/// On a kept connection: where a response ends, and which bytes are the response to the next request.
 @Suite(.overEachTransport) struct FramingTests {
   /// Sends three requests to a server whose first connection sends `answer` as its second response. A second connection
   /// sends correct responses.
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: [("X-Long: ", "v", 270_000, nil), ("X-Many: v", "\r\nX-Many: v", 10_000, "4096 fields")])
-  func `the error for a head beyond a limit names the limit`(
+  func `if a head exceeds a limit, the error names the limit`(
     _ start: String, _ part: String, _ count: Int, _ words: String?
   ) async throws {
     // Libcurl has its own limit for one line.
@@ -145,7 +145,7 @@ import Testing
     #expect(server.receivedText.joined().components(of: "POST ") == 1)
   }
 
-  @Test func `a response that arrives on an idle connection that then closes is not taken for a GET either`()
+  @Test func `if an idle connection gets a response and closes, the next GET does not take that response`()
     async throws
   {
     let hasSent = Signal()
@@ -165,7 +165,7 @@ import Testing
     #expect(server.connectionCount == 2)
   }
 
-  @Test func `kept connections that die are replaced, however many die one after the other`() async throws {
+  @Test func `a kept connection that dies is replaced, even if many die one after the other`() async throws {
     let server = try ScriptedServer([ScriptStep.respond(body: "1")])
     let wire = try Wire()
     for _ in 0..<30 {
@@ -176,7 +176,8 @@ import Testing
   }
 
   @Test func `a libcurl handle that met a dead connection is not used again`() async throws {
-    // Each connection responds once, reads the next request, and closes. Libcurl counts such connections in its handle.
+    // Each connection responds once, reads the next request, and closes. A libcurl handle counts how often this happens
+    // to it, and fails after a few times.
     let server = try ScriptedServer([ScriptStep.respond(body: "1") + [.receiveRequest]])
     let wire = try Wire()
     var fresh = TransferOptions()

@@ -6,7 +6,7 @@ import Testing
 
 /// Servers that break the rules of HTTP/2 (RFC 9113), or end a stream with an error.
 @Suite(.overEachTransport) struct HTTP2FailureTests {
-  /// Sends a request that the server answers with these bytes, and returns its end.
+  /// Sends a request that the server answers with these bytes, and returns how the transfer ended.
   private func end(_ bytes: [UInt8], method: String = "GET", body: Body = .empty) async throws -> (
     Probe.Record, place: String
   ) {
@@ -33,17 +33,17 @@ import Testing
     Break("HTTP/1.1", Array("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".utf8)),
     Break("text", Array(String(repeating: "garbage ", count: 20).utf8)),
     Break("no settings", HTTP2Frame.head),
-    Break("settings of three bytes", HTTP2Frame.frame(type: 4, [1, 2, 3])),
-    Break("headers of a stream that is the server's", HTTP2Frame.settings + HTTP2Frame.headers([0x88], stream: 2)),
-    Break("data of the connection", HTTP2Frame.settings + HTTP2Frame.data("x", stream: 0)),
+    Break("a SETTINGS frame of three bytes", HTTP2Frame.frame(type: 4, [1, 2, 3])),
+    Break("headers on a stream of the server's numbers", HTTP2Frame.settings + HTTP2Frame.headers([0x88], stream: 2)),
+    Break("data on stream 0, which is the connection", HTTP2Frame.settings + HTTP2Frame.data("x", stream: 0)),
     Break("data before a head", HTTP2Frame.settings + HTTP2Frame.data("x")),
     Break("a frame beyond the limit", HTTP2Frame.settings + HTTP2Frame.frame(type: 0, stream: 1, count: 0x20000)),
     Break("headers that do not decompress", HTTP2Frame.settings + HTTP2Frame.headers([0xBF, 0x80])),
     Break(
       "data within a head", HTTP2Frame.settings + HTTP2Frame.frame(type: 1, stream: 1, [0x88]) + HTTP2Frame.data("x")),
-    Break("a window of nothing", HTTP2Frame.settings + HTTP2Frame.frame(type: 8, [0, 0, 0, 0])),
+    Break("a window update of 0 bytes", HTTP2Frame.settings + HTTP2Frame.frame(type: 8, [0, 0, 0, 0])),
     Break(
-      "a pushed request, which was forbidden",
+      "a pushed request, although the client forbids pushes",
       HTTP2Frame.settings + HTTP2Frame.frame(type: 4, flags: 1)
         + HTTP2Frame.frame(type: 5, flags: 4, stream: 1, [0, 0, 0, 2, 0x82, 0x87, 0x84])),
     Break("a ping of three bytes", HTTP2Frame.settings + HTTP2Frame.frame(type: 6, [1, 2, 3])),
@@ -107,7 +107,7 @@ import Testing
     #expect(record.issued.count == 1)
   }
 
-  @Test func `a request beyond the last stream that the server accepts fails as not processed`() async throws {
+  @Test func `a request fails as not processed if it is beyond the last stream that the server accepts`() async throws {
     let (record, _) = try await end(HTTP2Frame.settings + HTTP2Frame.goAway(lastStream: 0, 1))
     #expect(record.code == .notProcessed, "\(String(describing: record.error))")
     #expect(record.error?.isBeforeSending == true)
@@ -121,7 +121,7 @@ import Testing
         "hi"
       ),
       ("with the head", HTTP2Frame.headers([0x88], endsStream: true), "GET", ""),
-      ("with the head, to HEAD", HTTP2Frame.headers([0x88], endsStream: true), "HEAD", ""),
+      ("with the head, in response to HEAD", HTTP2Frame.headers([0x88], endsStream: true), "HEAD", ""),
       (
         "with trailers",
         HTTP2Frame.head + HTTP2Frame.data("hi") + HTTP2Frame.headers(HTTP2Frame.field("a", "b"), endsStream: true),

@@ -21,7 +21,7 @@ import Testing
     HTTP2Frame.headers([0x88], stream: stream) + HTTP2Frame.data(text, stream: stream, endsStream: true)
   }
 
-  @Test func `waiting requests that were refused before go first`() async throws {
+  @Test func `of the waiting requests, those that were refused most often are sent first`() async throws {
     let oneStream = HTTP2Frame.frame(type: 4, [0, 3, 0, 0, 0, 1])
     let (isLimited, goesOn) = (Signal(), Signal())
     let next: [ScriptStep] = (1...6).flatMap { number in
@@ -80,7 +80,7 @@ import Testing
     #expect(server.connectionCount == 2)
   }
 
-  @Test func `a connection carries more requests when all that it was allowed have ended`() {
+  @Test func `a connection gets a larger allowance when all its allowed requests have ended`() {
     var next = 10
     var refusals = HTTP2Refusals(allowance: 10)
     #expect(refusals.room(requests: 4, open: 4) == 6)
@@ -90,7 +90,7 @@ import Testing
     #expect(hasGrown && refusals.room(requests: 10, open: 0) == 10 && next == 20)
   }
 
-  @Test func `a server that accepts no request at all gets one at a time`() {
+  @Test func `a server that accepts no request at all gets one request at a time`() {
     var next = Int.max
     var refusals = HTTP2Refusals(allowance: .max)
     for _ in 0..<100 { refusals.noteRefusal() }
@@ -98,7 +98,7 @@ import Testing
     #expect(next == 1)
   }
 
-  @Test func `a server that refuses single streams gets as many at a time as it accepted, then more`() {
+  @Test func `a server that refuses some streams gets at first as many at a time as it accepted, then more`() {
     var next = Int.max
     var refusals = HTTP2Refusals(allowance: .max)
     for _ in 0..<60 { refusals.noteRefusal() }
@@ -108,7 +108,7 @@ import Testing
     #expect(!refusals.isRefusing && refusals.room(requests: 100, open: 39) == 2)
   }
 
-  @Test func `after a server has refused all streams, it gets one at a time`() async throws {
+  @Test func `after a server has refused all streams, it gets one request at a time`() async throws {
     let refusal = HTTP2Frame.frame(type: 3, stream: 1, [0, 0, 0, 7])
     let isRead = Signal()
     let server = try ScriptedServer([

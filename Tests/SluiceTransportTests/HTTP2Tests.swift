@@ -7,7 +7,7 @@ import Testing
 
 @testable import SluiceWire
 
-/// HTTP/2 over Sluice's own transport, with nginx and with servers that send given frames in clear text.
+/// HTTP/2 over Sluice's own transport, with nginx and with servers that send the frames of a test in clear text.
 @Suite(.overWire) struct HTTP2Tests {
   // MARK: With nginx
 
@@ -47,7 +47,7 @@ import Testing
     }
     #expect(try await wire.get(nginx.secureBaseURL + "/connection").bodyText == first.bodyText)
     #expect(paused.record.value.ends.isEmpty)
-    // The window of the paused stream limits the bytes that have arrived on it meanwhile.
+    // While the stream was paused, its window limited how many bytes could arrive.
     #expect(paused.record.value.streamedBytes < 100_000)
 
     await wire.onLoop {
@@ -115,7 +115,7 @@ import Testing
     #expect(connections.count == 2)
   }
 
-  // MARK: With given frames
+  // MARK: With the frames of a test
 
   /// Reads the preface of the client, then the head of its first request.
   private static let request: [ScriptStep] = [.receive(24), .receiveFrame(type: 1)]
@@ -127,8 +127,8 @@ import Testing
     return settings
   }
 
-  /// Sends a GET that the server answers with these bytes, and returns its end. The server then waits until the client
-  /// closes.
+  /// Sends a GET that the server answers with these bytes, and returns how the transfer ended. After its answer, the
+  /// server waits until the client closes the connection.
   private func end(
     _ bytes: [UInt8], _ probe: Probe = Probe(),
     _ request: (String) throws -> Request = { Request(url: try HTTPURL($0)) }
@@ -137,7 +137,7 @@ import Testing
     return try await Wire(settings()).send(request(server.baseURL), probe)
   }
 
-  @Test func `with prior knowledge HTTP/2 is spoken in clear text`() async throws {
+  @Test func `with prior knowledge, the client speaks HTTP/2 in clear text`() async throws {
     let record = try await end(HTTP2Frame.head + HTTP2Frame.data("hi", endsStream: true))
     #expect(record.error == nil && record.bodyText == "hi")
     #expect(record.head?.version == .http2 && record.timings.engine == .wire)
@@ -203,7 +203,7 @@ import Testing
     #expect(server.connectionCount == 2)
   }
 
-  @Test func `a connection that breaks ends all its requests, except requests with a complete response`() async throws {
+  @Test func `if a connection breaks, its requests fail, except those with a complete response`() async throws {
     let isHeld = Signal()
     let server = try ScriptedServer([
       Self.request + [
@@ -310,7 +310,7 @@ import Testing
     let slot = TransferSlot()
     let answers = Watched<[[UInt8]]>([])
     probe.disposition = .stream
-    // The request body continues with the bytes of the response.
+    // Each piece of the response is sent back as the next piece of the request body.
     probe.onPiece = { piece in
       answers.update { $0.append(piece) }
       slot.transfer?.resumeSending()
@@ -387,7 +387,7 @@ import Testing
   }
 
   @Test(arguments: Flood.allCases)
-  func `a flood of frames without a part of a response ends the connection`(_ flood: Flood) async throws {
+  func `a flood of frames that carry no part of a response ends the connection`(_ flood: Flood) async throws {
     let record = try await end(HTTP2Frame.head + repeated(flood.frame, 50_000))
     #expect(record.code == .invalidResponse, "\(String(describing: record.error))")
     #expect(record.error?.message.contains("a rule of HTTP/2 was broken") == true)
@@ -413,7 +413,7 @@ import Testing
     #expect(record.error == nil, "\(String(describing: record.error))")
   }
 
-  @Test func `the error has the reason for which a server ended the connection`() async throws {
+  @Test func `if a server ends the connection, the error has the server's reason`() async throws {
     let text = Array("too many\u{1B} requests".utf8)
     let calm = HTTP2Frame.frame(type: 7, [0, 0, 0, 1, 0, 0, 0, 11] + text)
     let server = try ScriptedServer([Self.request + [.send(HTTP2Frame.settings + calm)]])
@@ -443,7 +443,7 @@ import Testing
     #expect(tooMany.code == .invalidResponse)
     #expect(tooMany.error?.message.contains("head with more than 1000 fields") == true)
 
-    // The compressed head has one field in the compression table, and 8,000 references to it of one byte each.
+    // The compressed head puts one field into the compression table, and then refers to it 8,000 times with one byte.
     let entry: [UInt8] = [0x40, 1, 0x61] + [0x7F, 0x80 + 0x11, 7] + [UInt8](repeating: 0x62, count: 1040)
     let bomb = HTTP2Frame.headers([0x88] + entry + repeated([0xBE], 8000))
     let bombed = try await end(bomb)
@@ -510,7 +510,7 @@ import Testing
     #expect(!flood.isExceeded)
   }
 
-  @Test func `one frame without use each second is not a flood`() {
+  @Test func `one useless frame each second is not a flood`() {
     var flood = HTTP2FloodGuard(at: Instant(nanoseconds: 0))
     for second in 0..<1_000_000 {
       flood.noteBytes(17 + 1000, at: Instant(nanoseconds: UInt64(second) * 1_000_000_000))

@@ -12,10 +12,10 @@ import Testing
 
   init() throws { hosted = try HostedLoop() }
 
-  /// Whether the loop's descriptor is readable, so that a thread that waits for it would wake up.
+  /// Whether the loop's descriptor is readable. A thread that waits for the descriptor then wakes up.
   private var isReadable: Bool { hosted.isReadable }
 
-  @Test func `posts from other threads make the descriptor readable, and run once each, in order, on the thread in C`()
+  @Test func `posted work makes the descriptor readable, and runs once, in its poster's order, on the thread in C`()
     async throws
   {
     let thread = try hosted.drive()
@@ -69,7 +69,7 @@ import Testing
     #expect(try hosted.close())
   }
 
-  @Test func `timers fire on a thread that only waits for the descriptor, and moved timers at their new time`()
+  @Test func `timers fire on a thread that only waits for the descriptor, and a moved timer fires at its new time`()
     async throws
   {
     let thread = try hosted.drive()
@@ -131,10 +131,10 @@ import Testing
     #expect(ran.value == 1)
   }
 
-  @Test func `close ends a loop that no thread runs, within its time limit`() throws {
+  @Test func `close ends a loop that no thread runs, within the time limit of close`() throws {
     let ran = Watched(0)
     hosted.loop.post { ran.update { $0 += 1 } }
-    // This work posts itself again without an end.
+    // This work posts itself again each time it runs.
     let again = Again(on: hosted.loop)
     again.run()
     #expect(try hosted.close(within: .milliseconds(20)))
@@ -189,7 +189,7 @@ import Testing
     #expect(try hosted.close())
   }
 
-  @Test func `code that a loop calls cannot run or close a loop`() async throws {
+  @Test func `code that a loop calls can neither run nor close a loop`() async throws {
     let hosted = hosted
     let errors = Watched<[TransportError]>([])
     let misuse: @Sendable () -> Void = {

@@ -8,7 +8,7 @@ import Testing
 
 /// The event loop: posted work, timers, tasks and shutdown.
 @Suite struct LoopTests {
-  @Test func `posted work runs once each, on the loop, in each poster's order`() async throws {
+  @Test func `each posted piece of work runs once, on the loop, in the order of its poster`() async throws {
     let loop = try Loop()
     defer { loop.shutdown() }
     let seen = Watched<[Int: [Int]]>([:])
@@ -41,7 +41,7 @@ import Testing
     #expect(order.value == ["outer", "inner"])
   }
 
-  @Test func `timers fire in order, moved timers at their new time, and disarmed timers never`() async throws {
+  @Test func `timers fire in order, a moved timer at its new time, and a disarmed timer never`() async throws {
     let loop = try Loop()
     defer { loop.shutdown() }
     let clock = TimerRecorder()

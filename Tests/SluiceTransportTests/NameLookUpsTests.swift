@@ -17,7 +17,8 @@ import Testing
 
   private func at(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
 
-  /// Looks the names up one after the other. Each takes so long that it counts as slow. Returns the time afterwards.
+  /// Looks the names up one after the other. Each look-up takes so long that its name counts as slow. Returns the time
+  /// after the last look-up.
   private func makeSlow(_ names: [String], _ lookUps: inout LookUps) -> UInt64 {
     var time: UInt64 = 0
     for name in names {
@@ -53,7 +54,7 @@ import Testing
     #expect(lookUps.next(at: at(2)) == "d")
   }
 
-  @Test func `names that were slow leave threads free for other names`() {
+  @Test func `look-ups of slow names do not use all threads, so other names find a free thread`() {
     var lookUps = lookUps(threads: 3, slowThreads: 2)
     let time = makeSlow(["slow1", "slow2", "slow3"], &lookUps)
     #expect(lookUps.ask("slow1", 0, at: at(time)) == .needsThread)
@@ -69,7 +70,7 @@ import Testing
     #expect(lookUps.next(at: at(time + 2)) == "slow3")
   }
 
-  @Test func `slow names and other names take turns`() {
+  @Test func `a free thread takes slow names and other names in turn`() {
     var lookUps = lookUps(threads: 1, slowThreads: 1)
     let time = at(makeSlow(["slow1", "slow2"], &lookUps))
     for name in ["slow1", "slow2", "a", "b"] { _ = lookUps.ask(name, 0, at: time) }
@@ -126,7 +127,7 @@ import Testing
     #expect(lookUps.ask("a", 1, at: at(1)) == .needsThread)
   }
 
-  @Test func `a full queue refuses another name, and the error says how many wait`() throws {
+  @Test func `a full queue refuses another name, and the error says how many names wait`() throws {
     var lookUps = lookUps(threads: 1, waiting: 2)
     _ = lookUps.ask("a", 0, at: at(0))
     _ = lookUps.next(at: at(0))
@@ -134,12 +135,12 @@ import Testing
     #expect(lookUps.ask("c", 2, at: at(0)) == .joined)
     guard case .failed(let error) = lookUps.ask("d", 3, at: at(0)) else { throw Unexpected() }
     #expect(error.kind == .notAsked && error.reason.hasPrefix("2 names already wait to be looked up; send"))
-    // A further caller of a name that already waits takes no place in the queue.
+    // If a name already waits, a further caller that asks for it takes no place in the queue.
     #expect(lookUps.ask("c", 4, at: at(0)) == .joined)
     #expect(lookUps.ask("a", 5, at: at(0)) == .joined)
   }
 
-  @Test func `if no thread can start, callers fail, unless another thread can look the name up`() {
+  @Test func `if no thread can start, callers fail, unless a running thread can look the name up`() {
     var lookUps = lookUps()
     _ = lookUps.ask("a", 1, at: at(0))
     _ = lookUps.ask("a", 2, at: at(0))
@@ -152,7 +153,7 @@ import Testing
     #expect(lookUps.next(at: at(0)) == "c")
   }
 
-  @Test func `a limited number of failures is remembered`() {
+  @Test func `the number of remembered failures is limited`() {
     var failures = ExpiringTable<NameError>(limit: 2)
     for name in ["a", "b", "c"] { failures.add(Self.unknown, for: name, until: at(1000), at: at(0)) }
     #expect(["a", "b", "c"].map { failures.value(of: $0, at: at(999)) != nil } == [true, true, false])
@@ -173,12 +174,12 @@ import Testing
     #expect(SystemNames.failure(code, 0).kind == kind)
   }
 
-  @Test func `a failed look-up names the limit of descriptors that it ran into`() {
+  @Test func `if a look-up fails because no descriptor is free, the error names the limit of descriptors`() {
     let error = SystemNames.failure(EAI_SYSTEM, EMFILE)
     #expect(error.kind == .notAsked && error.advice.contains("ulimit -n"))
   }
 
-  @Test func `while an old address is in use, a failed look-up is repeated after a second`() {
+  @Test func `if an old address is still used, a failed look-up is repeated after a second`() {
     let route = Route(Route.Key(host: "a.test", port: 80), needsLookUp: true)
     route.didResolve(to: ["192.0.2.1"], at: at(0))
     #expect(!route.wantsRefresh(at: at(59_999)) && route.wantsRefresh(at: at(60_000)))

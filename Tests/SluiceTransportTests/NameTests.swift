@@ -45,7 +45,7 @@ import Testing
     #expect(asked.value.count == 2)
   }
 
-  @Test func `names that do not resolve do not delay other names`() async throws {
+  @Test func `a look-up that does not end does not delay other names`() async throws {
     let mayAnswer = Signal()
     defer { mayAnswer.set() }
     let asked = Watched(0)
@@ -103,8 +103,7 @@ import Testing
     #expect(running.value.most <= 32)
   }
 
-  @Test func `a host that was forgotten during a request to it is looked up again when its address fails`() async throws
-  {
+  @Test func `a host that is forgotten during its request is looked up again when its address fails`() async throws {
     let resolver = NameResolver { name in
       name == "service.test" ? .success(["127.0.0.1"]) : .failure(NameError("Name or service not known"))
     }
@@ -120,7 +119,7 @@ import Testing
     mayAnswer.set()
     #expect(try await probe.waitForEnd().error == nil)
     server.stop()
-    // The first request finds that the address does not work, and the second request looks the name up.
+    // The first request finds that the address no longer works, so the second request looks the name up again.
     for _ in 0..<2 { #expect(try await wire.get(url).code == .connect) }
   }
 

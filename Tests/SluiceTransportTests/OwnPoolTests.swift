@@ -57,7 +57,7 @@ import Testing
     try await waitUntilForgotten(wire)
   }
 
-  @Test func `if a hop ends during its handshake, the handshake is given up and the pool removed`() async throws {
+  @Test func `if a hop ends during its handshake, the handshake is abandoned and the pool is removed`() async throws {
     let server = try ScriptedServer(.receiveToEnd)
     let wire = try Wire(try await settings())
     let request = Request(url: try HTTPURL(server.baseURL.replacing("http:", with: "https:")))

@@ -63,7 +63,7 @@ import Testing
   func `an upload over HTTP 2 reports the bytes that were sent, too`(_ kind: Upload) async throws {
     let certificates = try await TestCertificates.shared()
     var configuration = NginxConfiguration()
-    // Nginx reads the whole body before it connects to its upstream, and fails there because nothing listens.
+    // Nginx reads the whole body before it connects to its upstream. The connection fails: nothing listens there.
     configuration.extraDirectives = "location = /take { proxy_pass http://127.0.0.1:1/; }"
     let nginx = try await NginxServer.start(configuration, certificates: certificates)
     var settings = TransportSettings.patient

@@ -90,7 +90,7 @@ import Testing
     #expect(record.error?.isBeforeSending == true)
   }
 
-  @Test func `a file shorter than announced fails the transfer`() async throws {
+  @Test func `if a file is shorter than announced, the transfer fails`() async throws {
     let server = try LoopbackServer()
     let folder = try TemporaryDirectory()
     let path = try folder.write("short", to: "body")
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: [nil, 30_000])
-  func `a stream is sent in chunks, or with its length if that is announced`(_ length: Int?) async throws {
+  func `a stream is sent in chunks, but with Content-Length if its length is announced`(_ length: Int?) async throws {
     let server = try LoopbackServer()
     // Every second read returns an empty piece: no data yet.
     let pieces = (0..<60).map { $0.isMultiple(of: 2) ? [UInt8](repeating: 65, count: 1000) : [] }
@@ -144,7 +144,7 @@ import Testing
     #expect(error?.code == .bodyFile && error?.message.contains("has 5 of its 1000 bytes") == true)
   }
 
-  @Test func `a stream that throws ends the transfer with its reason`() async throws {
+  @Test func `if a stream throws, the transfer fails with the reason of the stream's error`() async throws {
     struct Broken: Error, CustomStringConvertible { let description = "the disk is on fire" }
     let server = try LoopbackServer()
     let stream = BodyStream { _ in throw Broken() }

@@ -100,7 +100,7 @@ import Testing
     #expect(server.receivedText.first?.contains("x-sum: 1") == false)
   }
 
-  @Test func `a response that comes before the end of the request body is complete, and no trailer is sent`()
+  @Test func `if a response comes before the end of the request body, it is complete, and no trailer is sent`()
     async throws
   {
     let server = try ScriptedServer([

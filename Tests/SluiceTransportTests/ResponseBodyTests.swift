@@ -10,7 +10,7 @@ import Testing
 /// What happens to a response body: collected, spilled, streamed, held, discarded, refused.
 @Suite(.overEachTransport) struct ResponseBodyTests {
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `a body beyond the spill size is in a file that exists as long as the message`() async throws {
+  func `a body that is larger than the spill size is in a file, which exists as long as the message`() async throws {
     let nginx = try await NginxServer.start(.serving(bigFileBytes: 3_000_000))
     var options = TransferOptions()
     options.spillBytes = 100_000
@@ -31,7 +31,7 @@ import Testing
     }
     // The loop's thread might release its references only after it has woken the test.
     await wire.onLoop {}
-    // The path leads through a descriptor. Another file of this process can have the descriptor's number by now.
+    // The path contains the number of a descriptor. By now, another file of this process can have this number.
     var found = stat()
     let isThere = stat(path, &found) == 0
     #expect(!isThere || found.st_ino != written.st_ino || found.st_dev != written.st_dev)
@@ -51,7 +51,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a body beyond its limit ends the transfer, even if it is not announced`(_ isAnnounced: Bool) async throws {
+  func `a body that exceeds its limit fails the transfer, even if its length is not announced`(
+    _ isAnnounced: Bool
+  ) async throws {
     let length = isAnnounced ? "Content-Length: 5000" : "Connection: close"
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\n\(length)\r\n\r\n" + String(repeating: "x", count: 5000)))
@@ -77,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `a response to HEAD may announce a length beyond the limit`() async throws {
+  @Test func `a response to HEAD may announce a length that exceeds the limit`() async throws {
     let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"))
     let record = try await Wire().send(Request(method: "HEAD", url: HTTPURL(server.baseURL)))
     #expect(record.error == nil)
@@ -128,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `an observer that pauses on the last piece delays the end of the transfer`() async throws {
+  @Test func `if an observer pauses at the last piece, the transfer ends only after the pause`() async throws {
     let server = try ScriptedServer(ScriptStep.respond(body: "all of it"))
     let wire = try Wire()
     let probe = Probe()

@@ -5,7 +5,7 @@ import Testing
 
 /// The limits of a response, which must not depend on the version of libcurl.
 @Suite struct ResponseReaderTests {
-  @Test func `a head can have as many bytes as its limit, informational heads included, and not one more`() {
+  @Test func `the bytes of a head, informational heads included, can reach the limit but not exceed it`() {
     var reader = ResponseReader()
     var left = ResponseReader.maximumHeadBytes
     for line in ["HTTP/1.1 103 Early Hints\r\n", "\r\n", "HTTP/1.1 200 OK\r\n"] {
@@ -29,7 +29,7 @@ import Testing
     #expect(refusals == ["a head of more than 307200 bytes; only the server can fix it"])
   }
 
-  @Test func `trailers can have as many bytes as their own limit, and not one more`() {
+  @Test func `the bytes of trailers can reach their own limit but not exceed it`() {
     var reader = ResponseReader()
     _ = reader.refusal(of: "HTTP/1.1 200 OK\r\n")
     _ = reader.refusal(of: Self.line(byteCount: 200_000))

@@ -155,7 +155,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       let server = try LoopbackServer()
       let wire = try Wire()
-      // This transfer lets the underlying libraries open the descriptors that they need.
+      // During this transfer, the underlying libraries open the descriptors that they keep.
       let other = try LoopbackServer()
       #expect(try await wire.get(other.baseURL).error == nil)
       var limit = rlimit(rlim_cur: 0, rlim_max: 4096)
@@ -188,7 +188,7 @@ extension NginxConfiguration {
 
 /// Many transfers that share one small observer.
 private final class Crowd: TransferObserver, @unchecked Sendable {
-  // `@unchecked Sendable` is safe because only code on the loop touches anything but the counters.
+  // `@unchecked Sendable` is safe: other threads use only the counters, and only code on the loop touches the rest.
   let issued = Watched(0)
   let ended = Watched(0)
   private let count: Int

@@ -6,8 +6,8 @@ import Testing
 
 @testable import SluiceTransport
 
-/// Bodies that the writing threads write to files. Each test runs in its own process, where nothing else uses these
-/// threads.
+/// Bodies that are written to files by the threads for this purpose. Each test runs in its own process, where nothing
+/// else uses these threads.
 @Suite(.overEachTransport) struct SpillTests {
   @Test func `the file of a body has no name in its folder, and can be read by its path`() async throws {
     await #expect(processExitsWith: .success) {
@@ -32,7 +32,7 @@ import Testing
       let big = Probe()
       wire.start(Request(url: try HTTPURL(nginx.baseURL + "/big")), big, options: TransferOptions(spillBytes: 100_000))
       try await big.record.wait(for: "the head") { $0.head != nil }
-      // These requests take longer than the big body would, if the transfer still read it.
+      // If the transfer still read the big body, it would have ended before these requests end.
       for _ in 0..<50 { #expect(try await wire.get(nginx.baseURL + "/").error == nil) }
       #expect(big.record.value.ends.isEmpty)
       threads.release()
@@ -80,7 +80,9 @@ import Testing
     }
   }
 
-  @Test func `a body pauses when a mebibyte waits to be written, and reports once that it can continue`() async throws {
+  @Test func `when a mebibyte waits to be written, the body pauses, and later reports once that it can continue`()
+    async throws
+  {
     await #expect(processExitsWith: .success) {
       let threads = try StoppedThreads()
       let loop = StubLoop()
@@ -142,7 +144,7 @@ import Testing
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
       }
       #expect(try body.append([1]) == .proceed)
-      // The failure comes at once or later, depending on the speed of the thread.
+      // How fast the thread is decides which call reports the failure.
       var error: TransportError?
       while error == nil {
         do {
@@ -168,7 +170,7 @@ private final class StoppedThreads {
         gate.waitBlocking()
       }
       files.append(file)
-      // The piece is larger than what may wait, so the thread calls the closure when it has written the piece.
+      // More bytes wait than the limit allows, so the thread calls the closure when it has written this piece.
       _ = try file.append([UInt8](repeating: 0, count: SpillFile.fullBytes))
     }
     guard stopped.waitBlocking(upTo: Patience.limit, until: { $0 == 2 }) != nil else {

@@ -76,7 +76,7 @@ private struct Line {
     return Member(transfer: transfer)
   }
 
-  /// Admits the next transfer, and returns whether it is `member`.
+  /// Admits the next transfer, and returns whether this is the transfer of `member`.
   mutating func letsIn(_ member: Member) -> Bool {
     guard let next = gate.next() else { return false }
     return next === member.transfer

@@ -9,8 +9,8 @@ import Testing
 
 /// TLS on a socket, with `openssl s_server` at the other end.
 @Suite struct TLSChannelTests {
-  /// If the channel reported itself as drained while the system still has a record, the reader would stop. No new event
-  /// would come for that record, so the reader would miss it.
+  /// A reader stops when the channel says that it is drained. If the system still had a record then, no new event would
+  /// come for that record, so the reader would miss it.
   @Test func `a channel is not drained while the system has more data`() async throws {
     let certificates = try await TestCertificates.shared()
     let server = try await TLSServer.start(certificates.server, ["-num_tickets", "0"])
@@ -55,7 +55,7 @@ import Testing
     if case .bytes(2) = outcome { true } else { false }
   }
 
-  /// Sends text, and waits until this machine has received it in addition to the bytes it had.
+  /// Sends text, and waits until the socket has received at least one byte more than it held before.
   private func send(_ text: String, _ server: TLSServer, to socket: SluiceWire.StreamSocket) async throws {
     var held: Int32 = 0
     #expect(ioctl(socket.descriptor, UInt(FIONREAD), &held) == 0)

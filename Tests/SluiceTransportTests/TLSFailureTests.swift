@@ -14,8 +14,8 @@ import Testing
     return settings
   }
 
-  /// Returns the message of a TLS failure before the head, without the URL in front. For any other end it returns a
-  /// description of that end.
+  /// Returns the message of a TLS failure before the head, without the URL at the start of the message. If the transfer
+  /// ended in another way, returns a description of that end.
   private func message(_ record: Probe.Record, _ server: TLSServer) -> String {
     guard let error = record.error, error.code == .tls, record.ends.count == 1, record.head == nil else {
       return "another end: \(record.ends)"
@@ -46,7 +46,7 @@ import Testing
         + " transport.tls.ca"
     ),
   ])
-  func `the error for an untrusted certificate names its fault and gives advice`(
+  func `the error for an untrusted certificate says what is wrong with it and what to do`(
     _ flaw: TestCertificates.Flaw, _ words: String
   ) async throws {
     let server = try await TLSServer.start(TestCertificates.shared().server(flaw))

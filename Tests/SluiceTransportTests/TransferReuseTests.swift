@@ -8,7 +8,7 @@ import Testing
 
 /// Transfers that carry one hop after the other.
 @Suite(.overWire) struct TransferReuseTests {
-  /// Where a transfer is in memory, without a reference to it.
+  /// The identity of the last transfer. It does not keep the transfer alive.
   private let place = Watched<ObjectIdentifier?>(nil)
 
   /// Sends a request, and waits until nobody refers to its transfer any more.
@@ -22,7 +22,7 @@ import Testing
       then(transfer)
     }
     let record = try await probe.waitForEnd()
-    // The turn in which the transfer has ended is over when two later posts have run.
+    // When two later posts have run, the loop has finished the turn in which the transfer ended.
     for _ in 0..<2 { await wire.onLoop {} }
     return record
   }
@@ -65,7 +65,7 @@ import Testing
     case plain, head, cancelled, cancelledInLine, refused, upload, expectant, known, trailing, failed, secured
   }
 
-  /// The stored properties of a transfer that has just begun, apart from those that say where it is kept.
+  /// Returns the stored properties of a transfer, except those that say where the transport keeps the transfer.
   private static func properties(_ transfer: WireTransfer) -> [String: String] {
     var properties: [String: String] = [:]
     for child in Mirror(reflecting: transfer).children {
@@ -140,7 +140,7 @@ import Testing
     let transport = try #require(wire.transport as? WireTransport)
     try await send(hop, wire, server)
     let url = try HTTPURL(server.baseURL + "/")
-    // Both, if two transfers have ended.
+    // If two transfers have ended, both are checked.
     let differences = await wire.onLoop {
       let spare = transport.spareCount
       #expect(spare == (hop == .cancelledInLine ? 2 : 1))

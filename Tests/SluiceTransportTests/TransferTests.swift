@@ -24,7 +24,7 @@ import Testing
     #expect(record.ends.count == 1)
   }
 
-  @Test func `headers that an observer sets at the issue are sent, even empty ones, except framing headers`()
+  @Test func `headers that an observer sets when the request is issued are sent, except framing headers`()
     async throws
   {
     let server = try ScriptedServer(ScriptStep.respond())
@@ -118,7 +118,7 @@ import Testing
     #expect(!second.contains("Basic"))
   }
 
-  @Test func `an observer that refuses to issue ends the transfer before a byte is sent`() async throws {
+  @Test func `if an observer refuses to issue a request, the transfer ends before a byte is sent`() async throws {
     let server = try ScriptedServer(.receiveToEnd)
     let probe = Probe()
     probe.onIssue = { _ in false }
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test(arguments: ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PROPFIND"])
-  func `each method is sent unchanged, even after another one on the same handle`(_ method: String) async throws {
+  func `each method is sent unchanged, even if the handle sent another method before`(_ method: String) async throws {
     let server = try LoopbackServer()
     let wire = try Wire()
     for (name, body) in [("POST", Body.text("abc")), (method, .empty), ("HEAD", .empty), (method, .empty)] {
@@ -143,7 +143,7 @@ import Testing
     #expect(server.requests.dropFirst().first?.body.isEmpty == true)
   }
 
-  @Test func `informational responses are reported, and the end has the trailers`() async throws {
+  @Test func `informational responses are reported, and the trailers are reported at the end`() async throws {
     let server = try ScriptedServer(
       .receiveHead,
       .send(
@@ -201,7 +201,7 @@ import Testing
     #expect(server.connectionCount == 1)
   }
 
-  @Test func `a transfer that is started in a callback of another transfer runs`() async throws {
+  @Test func `a callback of a transfer can start another transfer`() async throws {
     let server = try LoopbackServer()
     let wire = try Wire()
     let outer = Probe()

@@ -17,7 +17,7 @@ import Testing
     #expect(!approvals.contains(Origin(scheme: .https, host: "b.example"), [1, 2], scope, isValid: false))
   }
 
-  @Test func `an approval is for one client, and one of a call's delegate does not hold for the client's`() {
+  @Test func `an approval is for one client, and the approvals of a call's delegate and the client's are separate`() {
     let approvals = TrustApprovals()
     let origin = Origin(scheme: .https, host: "a.example")
     let ofCall = HandshakePolicy.Scope(client: 1, isOfCall: true)
@@ -27,7 +27,7 @@ import Testing
     #expect(!approvals.contains(origin, [1], HandshakePolicy.Scope(client: 2, isOfCall: true), isValid: true))
   }
 
-  @Test func `a decision that was left to the authorities holds only while they vouch for the server`() {
+  @Test func `if a delegate left the decision to the authorities, it holds only while the certificate is valid`() {
     let approvals = TrustApprovals()
     let origin = Origin(scheme: .https, host: "a.example")
     approvals.insert(origin, [1], scope, isAccepted: false)

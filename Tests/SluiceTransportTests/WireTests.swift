@@ -211,7 +211,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a response that comes before the end of the request is complete`(_ isStream: Bool) async throws {
+  func `a response is complete even if it comes before the end of the request`(_ isStream: Bool) async throws {
     let server = try ScriptedServer([
       [.receiveHead, .send("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig"), .receiveToEnd],
       ScriptStep.respond(body: "next"),
@@ -224,7 +224,7 @@ import Testing
     #expect(try await wire.get(server.baseURL).bodyText == "next")
   }
 
-  @Test func `the response of a server that closes while the request is being sent is received`() async throws {
+  @Test func `if a server responds and closes while a request is being sent, the response is received`() async throws {
     // The response is in the socket before the sending of the request fails.
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"), .shutdownWriting, .receiveToEnd)
@@ -233,7 +233,7 @@ import Testing
     #expect(record.head?.status == 403 && record.bodyText == "no", "\(String(describing: record.error))")
   }
 
-  @Test func `a body stream without data is read again only after it has said that there is data`() async throws {
+  @Test func `a body stream that had no data is read again only after resumeSending was called`() async throws {
     let hints = String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 3)
     let server = try ScriptedServer([
       [.receiveHead, .send(hints), .receive(14), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// A compiled fixture, copied into a store as a swap does it before the trial.
+/// A compiled fixture that was copied into a store. Before a trial, a swap copies a library in the same way.
 struct TrialFixture {
   static let helper = BuiltProducts.executable("sluice")
 

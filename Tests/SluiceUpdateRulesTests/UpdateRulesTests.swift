@@ -94,14 +94,14 @@ import Testing
 
   // MARK: §5.1: the time at which the update began
 
-  @Test func `5_1: a clock before the time at which the program was built is refused`() {
+  @Test func `5_1: a clock that is earlier than the build of this program is refused`() {
     expect(.clock) { () throws(UpdateError) in
       try Self.rules(UpdateMoment(seconds: 900 * Self.day - 1)).checkClock(TrustFloors())
     }
     #expect(throws: Never.self) { try Self.rules(UpdateMoment(seconds: 900 * Self.day)).checkClock(TrustFloors()) }
   }
 
-  @Test func `5_1: a clock before the newest signed time is refused, with a minute of tolerance`() {
+  @Test func `5_1: a clock that is more than a minute earlier than the newest signed time is refused`() {
     #expect(throws: Never.self) { try Self.rules(Self.after(-60)).checkClock(Self.floors()) }
     expect(.clock) { () throws(UpdateError) in try Self.rules(Self.after(-61)).checkClock(Self.floors()) }
   }
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func `5_3_4: a verifier that fails is an error, not a refusal of the signature`() {
+  @Test func `5_3_4: if the verifier itself fails, this is an error, and the signature is not refused`() {
     expect(.verifier) { () throws(UpdateError) in
       _ = try Self.rules(Self.now, BrokenVerifier()).authenticated(
         Self.document(.root, by: Self.roots), as: .root, by: Self.root())
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func `5_3_6: the expiry of a root that is not the last does not matter`() {
+  @Test func `5_3_6: only the last root must not have expired`() {
     var next = Self.root(2)
     next.expires = Self.after(-1)
     #expect(throws: Never.self) { try Self.rules().check(root: next, after: Self.root()) }
@@ -211,7 +211,7 @@ import Testing
     expect(.expired) { () throws(UpdateError) in try Self.rules().checkExpiry(root: root) }
   }
 
-  @Test func `5_3_11: only a change of a role's keys removes its floors`() {
+  @Test func `5_3_11: the floors of a role are removed only if its keys change`() {
     let (rules, floors) = (Self.rules(), Self.floors(timestamp: 7, release: 8))
     let same = rules.floors(floors, after: Self.root(2, roots: Self.signers), following: Self.root())
     #expect(same.timestamp?.version == 7 && same.release?.version == 8 && same.namedRelease == 8)
@@ -269,7 +269,7 @@ import Testing
     }
   }
 
-  @Test func `5_4_4: a timestamp from the future is refused, with a minute of tolerance`() throws {
+  @Test func `5_4_4: a timestamp that is more than a minute in the future is refused`() throws {
     #expect(try Self.rules().isNew(Self.timestamp(created: 60), TrustFloors()))
     expect(.clock) { () throws(UpdateError) in _ = try Self.rules().isNew(Self.timestamp(created: 61), TrustFloors()) }
   }
@@ -364,7 +364,7 @@ import Testing
     #expect(KeyID(hex: text) == nil)
   }
 
-  @Test func `the signed bytes have the length of each part`() {
+  @Test func `the signed bytes contain the length of each part`() {
     let one = SignedDocument(payloadType: "a", payload: Array("1 b".utf8))
     let two = SignedDocument(payloadType: "a 3 1", payload: Array("b".utf8))
     #expect(String(decoding: one.signedBytes, as: UTF8.self) == "DSSEv1 1 a 3 1 b")

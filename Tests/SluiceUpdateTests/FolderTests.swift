@@ -19,7 +19,7 @@ import Testing
     machine = try UpdatedMachine(releases)
   }
 
-  @Test func `with a damaged state file nothing is installed, and requests are still served`() async throws {
+  @Test func `if the state file is damaged, nothing is installed, and requests are still served`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       try await releases.publish("1.1")
@@ -142,7 +142,7 @@ import Testing
     #expect(releases.requestCount(path) == 1)
   }
 
-  /// Otherwise a slow mirror could stop every engine from starting and from ending.
+  /// If an engine had to wait for the other process, a slow mirror could keep all engines from starting and ending.
   @Test func `an engine can start and end while another process waits for a build`() async throws {
     let (machine, releases) = (machine, releases)
     try await releases.publish("1.0")
@@ -158,7 +158,7 @@ import Testing
     #expect(result.action == .installed && result.release == 2, "\(result)")
   }
 
-  @Test func `a release that becomes held while an updater waits for a build stays held`() async throws {
+  @Test func `if a release becomes held while an updater waits for a build, it stays held`() async throws {
     let (machine, releases) = (machine, releases)
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine, { $0.swap.probation?.duration = .milliseconds(1) }) { running in
@@ -252,7 +252,7 @@ import Testing
   }
 
   @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a small disk"))
-  func `on a full disk nothing is installed, and with free space the update works again`() async throws {
+  func `if the disk is full, nothing is installed, and with free space the update works again`() async throws {
     let machine = try UpdatedMachine(releases)
     let disk = try await SmallDisk(at: machine.path(""))
     try await releases.publish("1.0")

@@ -82,7 +82,7 @@ import Testing
   }
 
   /// A service manager kills a service that takes too long to stop.
-  @Test func `a process that is killed after SIGTERM does not fail the probation`() async throws {
+  @Test func `if a process is killed after SIGTERM, the probation does not fail`() async throws {
     try await prepareSecond()
     let (asked, echo) = (Signal(), try EmbeddedServer { _ in .deferred { _ in } })
     let server = try EmbeddedServer { request in
@@ -191,7 +191,7 @@ import Testing
 
   /// An invalid option, or a file that cannot be opened, is not a failure of the release.
   @Test(arguments: ["tls", "output", "control"])
-  func `a start that fails for another reason does not fail the probation`(reason: String) async throws {
+  func `if a start fails for a reason outside the release, the probation does not fail`(reason: String) async throws {
     try await prepareSecond()
     var file = try machine.configurationFile()
     if reason == "tls" {
@@ -231,7 +231,7 @@ import Testing
     }
   }
 
-  @Test func `a rollback by command to a build that was revoked meanwhile is refused`() async throws {
+  @Test func `if a build was revoked meanwhile, a command cannot roll back to it`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       let revoked = try await releases.target("1.0").sha256
@@ -246,7 +246,7 @@ import Testing
     #expect(build == "1.1")
   }
 
-  @Test func `a failing release is not rolled back to a build that it revokes`() async throws {
+  @Test func `if a release fails, the engine does not return to a build that this release revokes`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       for _ in 0..<10 { _ = try await running.build() }

@@ -14,7 +14,7 @@ final class RawMirror: Sendable {
     case sends([UInt8])
     /// Ignores the header Range.
     case sendsAll
-    /// Responds to a Range with a range that begins at another byte.
+    /// Responds to a Range with bytes that begin at this offset, which is not the requested one.
     case sendsFrom(Int)
   }
 

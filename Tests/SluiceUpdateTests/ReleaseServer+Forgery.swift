@@ -2,11 +2,11 @@ import SluiceTestKit
 import SluiceUpdate
 import SluiceUpdateRules
 
-// Writes documents as an attacker, or a publisher with other tools, would write them.
+// Writes documents that `sluice publish` does not write: an attacker or another program could write them.
 extension ReleaseServer {
   var now: UpdateMoment { Updater.now() }
 
-  /// Returns a document with this payload, signed by these keys even if they do not belong to the role.
+  /// Returns a document with this payload and a signature of each key. The keys need not belong to the role.
   static func signed(
     _ payload: [UInt8], _ role: UpdateRole, channel: String = "stable", by keys: [SigningKey]
   ) throws -> SignedDocument {

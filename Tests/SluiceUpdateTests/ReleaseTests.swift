@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `a release whose payload names another channel than its type is refused`() async throws {
+  @Test func `a release is refused if its payload and its type name different channels`() async throws {
     try await machine.refuses(.mismatch) { try releases.putRelease { $0.channel = "beta" } }
   }
 
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func `a release with a plugin id that is a path out of the folder is refused`() async throws {
+  @Test func `if a plugin id is a path that leads out of the folder, the release is refused`() async throws {
     for id in ["../state", "a/b", ".hidden", ""] {
       let releases = try ReleaseServer()
       try await UpdatedMachine(releases).refuses(.malformed) {
@@ -152,7 +152,7 @@ import Testing
     #expect(again.action == .none, "\(again)")
   }
 
-  /// Another program may format a document differently. Hashes and signatures count for the bytes of the file.
+  /// Another program may format a document differently, but hashes and signatures are made for the bytes of the file.
   @Test func `a staged release that another program has formatted is installed`() async throws {
     let target = try await releases.target("1.0")
     try releases.publish { $0.targets = [target] }

@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `a root with one of two required signatures is refused, even if it is listed twice`() async throws {
+  @Test func `a root that lists one signature twice is refused if two keys must sign`() async throws {
     let key = releases.rootKeys[0]
     try await machine.refuses(.signature) { try releases.putRoot(by: [key, key]) }
   }
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `the same root as the file of the next version is refused`() async throws {
+  @Test func `if the file of the next root version holds the current root, it is refused`() async throws {
     try await machine.refuses(.rollback) {
       try releases.put(releases.read("1.root.json"), at: ReleaseServer.rootPath(2))
     }
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func `a change of keys removes the floor that a stolen timestamp key has set`() async throws {
+  @Test func `a change of keys removes the version floor that a thief of the timestamp key has set`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     try releases.putTimestamp { $0.version = .max }

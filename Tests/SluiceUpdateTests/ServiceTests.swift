@@ -47,7 +47,7 @@ import Testing
     #expect(build == "1.0")
   }
 
-  @Test func `a look that is ended by the end of the engine is not recorded as a failure`() async throws {
+  @Test func `if the engine ends during a look, the look is not recorded as a failure`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     let before = try machine.status()["lastCheck"]
@@ -112,7 +112,7 @@ import Testing
     await running.engine.notify(topic: topic, payload: payload)
   }
 
-  @Test func `a notification installs a release before a plugin sees it`() async throws {
+  @Test func `a notification of a release goes to the updater, and no plugin gets it`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine, { $0.update?.immediate = false }) { running in
       let nothing = await Self.outcome([:], running)
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func `a notification of a release that the server does not have fails`() async throws {
+  @Test func `if the server does not have the release of a notification, the notification fails`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       let result = await Self.outcome(["version": 2], running)

@@ -26,7 +26,7 @@ import Testing
 
   // MARK: Other content
 
-  @Test func `another release's build in place of the named one is refused`() async throws {
+  @Test func `if the server sends another release's build, it is refused`() async throws {
     let (one, two) = (try await path("1.0"), try await path("1.1"))
     let old = try releases.read(one)
     try await machine.refuses(.mismatch) {
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `each file is refused if it was truncated or changed anywhere`() async throws {
+  @Test func `each file is refused if it is truncated or if any byte is changed`() async throws {
     try await releases.publish("1.0")
     try await machine.installs(1)
     try releases.putRoot()
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test func `a response with another range than the requested one is not used`() async throws {
+  @Test func `a response whose range differs from the requested range is not used`() async throws {
     try await interrupted(after: 5000) { mirror, machine, path in
       mirror.set(.sendsFrom(4000), for: path)
       try await machine.fails(.network)
@@ -234,8 +234,8 @@ import Testing
     }
   }
 
-  /// A read from a pipe without a writer would never end.
-  @Test func `a pipe in place of a download or of the history does not block the updater`() async throws {
+  /// If nobody writes to a pipe, a read from it would never end.
+  @Test func `if a named pipe replaces a download or the history, the updater does not block`() async throws {
     try await releases.publish("1.0")
     _ = try machine.updater()
     mkfifo(machine.path("history.jsonl"), 0o600)
@@ -248,11 +248,11 @@ import Testing
 
   // MARK: Slow data
 
-  @Test func `the fetch of a document from a mirror that stops or is slow is given up`() async throws {
+  @Test func `if a mirror stops or is slow, the fetch of a document fails after a time limit`() async throws {
     for name in [ReleaseServer.timestampPath, ReleaseServer.releasePath(2)] { try await expectGivenUp(name) }
   }
 
-  @Test func `the fetch of a build from a mirror that stops or is slow is given up`() async throws {
+  @Test func `if a mirror stops or is slow, the fetch of a build fails after a time limit`() async throws {
     try await expectGivenUp(try await path("1.1"))
   }
 

@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `a timestamp whose payload names another channel than its type is refused`() async throws {
+  @Test func `a timestamp is refused if its payload and its type name different channels`() async throws {
     try await machine.refuses(.mismatch) { try releases.putTimestamp { $0.channel = "beta" } }
   }
 
@@ -198,7 +198,7 @@ import Testing
 
   // MARK: Clocks
 
-  @Test func `with a clock that was set back nothing is installed`() async throws {
+  @Test func `if the clock was set back, nothing is installed`() async throws {
     try await machine.refuses(.clock) {
       machine.clockError.withLock { $0 = -2 * Self.hour }
     } repair: {
@@ -207,14 +207,14 @@ import Testing
     }
   }
 
-  @Test func `with a clock before the time at which this program was built nothing is installed`() async throws {
+  @Test func `if the clock is earlier than the build of this program, nothing is installed`() async throws {
     try await releases.publish("1.0")
     machine.clockError.withLock { $0 = -10 * 365 * 24 * Self.hour }
     try await machine.fails(.clock)
     try machine.expectInstalled(nil)
   }
 
-  @Test func `with a clock that was set forward nothing is installed, and with a right clock updates work again`()
+  @Test func `if the clock was set forward, nothing is installed, and when it is right, updates work again`()
     async throws
   {
     try await machine.refuses(.expired) {

@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `a release that fails is not rolled back to a build that it has revoked`() async throws {
+  @Test func `if a release fails, the engine does not return to a build that this release revokes`() async throws {
     try await releases.publish("1.0")
     try await UpdatedEngine.run(on: machine) { running in
       let revoked = try await releases.target("1.0").sha256

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The revision of the tables in these headers. Tables only grow at their end; this number changes for any other
-/// change.
+/// The revision of the tables in these headers. New members are only added at the end of a table, which leaves this
+/// number as it is; any other change of a table increases it.
 #define SLUICE_ABI_VERSION 1u
 
 /// SLUICE_EXPORT marks the one symbol that a plugin exports. Macros whose names end in an underscore are private to
@@ -34,9 +34,9 @@
 #endif
 
 /// Tables, and structures that can grow, begin with their size and grow at their end. SLUICE_…_SIZE_1 is the size in
-/// revision 1: the receiver may rely on that size, and refuses a smaller one. SLUICE_HAS checks for members beyond that
-/// size. A structure that the caller provides and the host fills in (`sluice_context`, `sluice_connection_facts`) may
-/// have any size of at least 4 bytes.
+/// revision 1. Whoever receives a table or structure refuses it if it is smaller, and may use every member within that
+/// size without a check. SLUICE_HAS checks for members beyond that size. A structure that the caller provides and the
+/// host fills in (`sluice_context`, `sluice_connection_facts`) may have any size of at least 4 bytes.
 
 /// Whether a table contains a member: its size includes the member, and the member is not zero.
 #define SLUICE_HAS(table, member)                                                                    \

@@ -3,8 +3,8 @@
 /// A stage sees every body of the sides that it names, wherever the body came from: the wire, another stage, memory or
 /// a file. It sees a body once in each attempt, and a request body again in each hop that sends it; `context` says
 /// which attempt and hop. If a stage further down the list wants the whole body, that stage gets the body as the stages
-/// before it have changed it. on_end is not called for a body that breaks off; the `release` function of `data_set`
-/// must release data that was kept for the body.
+/// before it have changed it. on_end is not called for a body that breaks off. So data that the stage keeps for a body
+/// must be released by the `release` function that it passes to `data_set`.
 #ifndef SLUICE_BODY_H
 #define SLUICE_BODY_H
 
@@ -43,9 +43,10 @@ typedef struct sluice_body {
   /// SLUICE_BODY_SIDE_REQUEST, SLUICE_BODY_SIDE_RESPONSE.
   uint32_t sides;
   /// Called for each piece. Pieces of a request come after on_request of all stages. If a stage wants the whole body,
-  /// they come after on_request of the stages before it. Pieces of a response come after on_response or on_failure.
-  /// Response bodies are decoded. Request bodies are as the caller gave them: look at `content-encoding`. Once a stage
-  /// takes pieces, the announced length is no longer correct; the engine drops it. [loop]
+  /// the pieces come earlier: after on_request of the stages before that stage. Pieces of a response come after
+  /// on_response or on_failure. Response bodies are decoded. Request bodies are as the caller gave them: look at
+  /// `content-encoding`. Once a stage takes pieces, the announced length is no longer correct; the engine drops it.
+  /// [loop]
   sluice_body_verdict (*on_chunk)(void *instance, sluice_exchange *exchange, sluice_side side, sluice_bytes piece);
   /// Called after the last piece. This is the last call in which `body_write` and `trailer_add` are allowed. PASS and
   /// TAKEN mean the same here; SUSPENDED delays the end. May be NULL. [loop]

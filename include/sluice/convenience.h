@@ -1,4 +1,4 @@
-/// The functions of an exchange for C strings. All are inline: a plugin does not link a library of Sluice.
+/// Functions that call those of an exchange with C strings. All are inline: a plugin does not link a library of Sluice.
 #ifndef SLUICE_CONVENIENCE_H
 #define SLUICE_CONVENIENCE_H
 
@@ -47,7 +47,8 @@ __attribute__((format(printf, 2, 3))) static inline sluice_status sluice_error_s
   return SLUICE_STATUS_FAILED;
 }
 
-/// The first value of a header of either side; `data` is NULL only if there is no such header. [loop]
+/// The first value of a header of the request or the response, as `side` says; `data` is NULL only if there is no such
+/// header. [loop]
 static inline sluice_text sluice_header(
     const sluice_host *host, sluice_exchange *exchange, sluice_side side, const char *name) {
   sluice_text value = {NULL, 0};

@@ -61,7 +61,7 @@ typedef struct sluice_extension_entry {
   }                                                                                              \
   SLUICE_ASSERT_(sizeof(&function_) > 0, "")
 
-/// The table of an id in a list, or NULL if the list does not have it. [control]
+/// Returns the table that the list has for this id, or NULL if the list does not contain the id. [control]
 static inline const void *sluice_find_extension(const sluice_extension_entry *entries, size_t count, const char *id) {
   for (size_t index = 0; index < count; index++) {
     if (strcmp(entries[index].id, id) == 0) return entries[index].table;
@@ -69,8 +69,9 @@ static inline const void *sluice_find_extension(const sluice_extension_entry *en
   return NULL;
 }
 
-/// The members `create`, `destroy` and `config_schema` of a plugin that has no configuration and no state. The instance
-/// that its functions get is the host: `const sluice_host *host = (const sluice_host *)instance;`.
+/// The members `create`, `destroy` and `config_schema` of a plugin that has no configuration and no state. The host
+/// takes the place of the instance, so every function gets it as `instance`:
+/// `const sluice_host *host = (const sluice_host *)instance;`.
 #define SLUICE_UNCONFIGURED                                                                    \
   SLUICE_SET(create, sluice_create_unconfigured), SLUICE_SET(destroy, sluice_destroy_nothing), \
       SLUICE_SET(config_schema, "{\"type\": \"object\", \"additionalProperties\": false}")

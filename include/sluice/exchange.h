@@ -27,8 +27,8 @@ enum {
   SLUICE_JSON_READ = 1,
   /// The document becomes authoritative: changes in place during this call go to the wire.
   SLUICE_JSON_WRITE = 2,
-  /// The document includes the body, parsed to `json` if the media type is JSON. If the media type is JSON and the body
-  /// cannot be parsed, the body is text, base64 or a file, and its member `unreadable` says why.
+  /// The document includes the body. If the media type is JSON, the parsed body is in the member `json`. If such a body
+  /// cannot be parsed, it is included as text, base64 or a file, and its member `unreadable` says why.
   SLUICE_JSON_BODY = 4
 };
 
@@ -67,8 +67,8 @@ enum {
   SLUICE_CALL_WRITE_RESPONSE_BODY = 5,
   /// `json` for reading.
   SLUICE_CALL_READ_DOCUMENT = 6,
-  /// `body_write` and `trailer_add` of the side whose body passes. `trailer_add` of a request can still return
-  /// SLUICE_STATUS_UNSUPPORTED.
+  /// `body_write` and `trailer_add`, for the side whose body is passed in this call. `trailer_add` of a request can
+  /// still return SLUICE_STATUS_UNSUPPORTED.
   SLUICE_CALL_WRITE_PIECE = 7,
   SLUICE_CALL_RESPOND = 8,
   SLUICE_CALL_RETRY = 9,
@@ -86,8 +86,9 @@ enum {
   SLUICE_FILE_REMOVE = 1
 };
 
-/// The functions of an exchange. Call them on the thread of the call to which the exchange was passed: a loop, or for a
-/// BLOCKING stage its pool thread. They all fail with SLUICE_STATUS_STALE for an exchange that is over.
+/// The functions of an exchange. Call them on the thread on which the host called the stage with this exchange: the
+/// thread of a loop or, for a BLOCKING stage, a thread of the pool. They all fail with SLUICE_STATUS_STALE for an
+/// exchange that is over.
 ///
 /// A text that a function of the exchange returns is borrowed until the call of the stage returns. It does not change
 /// until then, even if the header, URL or body is replaced. Only a text inside a live document is released earlier,
@@ -161,13 +162,13 @@ typedef struct sluice_exchange_api {
   /// the host can hold. [loop]
   sluice_status (*body_write)(sluice_exchange *exchange, sluice_side side, sluice_bytes bytes);
 
-  /// Returns the live document of a message (docs/schema). Returns NULL when there is no such message, in on_issue, for
-  /// WRITE where this call may only read that message, for flags with neither READ nor WRITE, when an earlier stage
-  /// left an invalid document, or when memory runs out. The document is borrowed until the call returns: don't free it,
-  /// and don't keep a reference beyond the call. Values inside it follow jansson's rules: changing or removing a member
-  /// releases it, whether the stage or one of the functions above does so. The transaction fails, with an error that
-  /// names the stage, if the document is not valid when the call has returned, nests more than 2048 levels, or holds a
-  /// number that is not finite. [loop]
+  /// Returns the live document of a message (docs/schema). Returns NULL in these cases: there is no such message; the
+  /// call is on_issue; the flags contain WRITE, but this call may only read the message; the flags contain neither READ
+  /// nor WRITE; an earlier stage has left an invalid document; memory has run out. The document is borrowed until the
+  /// call returns: don't free it, and don't keep a reference beyond the call. Values inside it follow jansson's rules:
+  /// a member is released when it is changed or removed, either by the stage or by one of the functions above. The
+  /// transaction fails, with an error that names the stage, if the document is not valid when the call has returned,
+  /// nests more than 2048 levels, or holds a number that is not finite. [loop]
   json_t *(*json)(sluice_exchange *exchange, sluice_side side, uint32_t flags);
 
   /// Keeps a pointer for this instance and transaction, in all attempts. `release` is called once, on the transaction's
@@ -192,11 +193,11 @@ typedef struct sluice_exchange_api {
   /// for a tracer. [loop]
   sluice_status (*suspend)(sluice_exchange *exchange, sluice_token *token);
 
-  /// Adds a field after the body of the side that passes. Allowed in on_chunk, on_trailer and on_end, and inside
-  /// `enter` while on_chunk or on_end is suspended. Fails like `header_set`, and with SLUICE_STATUS_INVALID for a field
-  /// that frames, routes or describes the message (RFC 9110 §6.5.1). If that side cannot have trailers, such as a
-  /// request that libcurl sends, the field is not sent, and the result is SLUICE_STATUS_UNSUPPORTED, which is no
-  /// violation. [loop]
+  /// Adds a trailer field after the body that is passed in this call. Allowed in on_chunk, on_trailer and on_end, and
+  /// inside `enter` while on_chunk or on_end is suspended. Fails like `header_set`, and with SLUICE_STATUS_INVALID for
+  /// a field that says where the message ends, where it goes or what its content is (RFC 9110 §6.5.1). If that side
+  /// cannot have trailers, such as a request that libcurl sends, the field is not sent, and the result is
+  /// SLUICE_STATUS_UNSUPPORTED, which is no violation. [loop]
   sluice_status (*trailer_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
 
   /// Gets the first value of a request header as the current hop has sent it, including the changes of issue stages.
@@ -212,17 +213,17 @@ typedef struct sluice_exchange_api {
   /// SLUICE_STATUS_INVALID for 0, and for an unknown limit. [loop]
   sluice_status (*limit_set)(sluice_exchange *exchange, sluice_limit limit, uint64_t value);
 
-  /// Returns SLUICE_STATUS_OK if the functions of the group may be called now. Otherwise returns the status that they
-  /// would return with any arguments: SLUICE_STATUS_REFUSED if this call does not allow them, SLUICE_STATUS_UNSUPPORTED
-  /// if this host does not offer them; for SLUICE_CALL_SUSPEND also SLUICE_STATUS_ALREADY and SLUICE_STATUS_LIMIT. For
-  /// an unknown group the result is SLUICE_STATUS_UNSUPPORTED. Asking is not a violation, except for an exchange that
-  /// is over. [loop]
+  /// Returns SLUICE_STATUS_OK if the functions of the group may be called now. Otherwise returns the status with which
+  /// they would fail, whatever their arguments are: SLUICE_STATUS_REFUSED if this call does not allow them,
+  /// SLUICE_STATUS_UNSUPPORTED if this host does not offer them. For SLUICE_CALL_SUSPEND, the status can also be
+  /// SLUICE_STATUS_ALREADY or SLUICE_STATUS_LIMIT. For an unknown group the result is SLUICE_STATUS_UNSUPPORTED. Asking
+  /// is not a violation, except for an exchange that is over. [loop]
   sluice_status (*may_call)(sluice_exchange *exchange, sluice_call_kind call);
 
   /// In on_challenge: answers the challenge with a user and a password, by Digest (RFC 7616) or Basic (RFC 7617),
-  /// whichever the challenge asks for. Returns the verdict that the stage should return: SLUICE_VERDICT_RESPOND with
-  /// the credentials header set, or SLUICE_VERDICT_CONTINUE for a challenge of another scheme, for credentials that the
-  /// server has refused in this attempt, and in a host that cannot answer challenges. [loop]
+  /// whichever the challenge asks for. Returns the verdict that the stage should return. It is SLUICE_VERDICT_RESPOND
+  /// if the credentials header was set. It is SLUICE_VERDICT_CONTINUE if the challenge has another scheme, if the
+  /// server has already refused these credentials in this attempt, or if the host cannot answer challenges. [loop]
   sluice_verdict (*challenge_answer)(sluice_exchange *exchange, sluice_text user, sluice_text password);
 } sluice_exchange_api;
 #define SLUICE_EXCHANGE_API_SIZE_1 248u

@@ -1,5 +1,5 @@
-/// The rules of `header_set`. With them, a plugin can refuse a bad configuration in `create` instead of failing every
-/// request.
+/// Functions that check names and values by the rules of `header_set`. With them, a plugin can refuse a bad
+/// configuration in `create` instead of failing every request.
 #ifndef SLUICE_FIELDS_H
 #define SLUICE_FIELDS_H
 
@@ -41,8 +41,8 @@ static inline int sluice_text_equals_ignoring_case(sluice_text a, sluice_text b)
   return 1;
 }
 
-/// Whether a field belongs to one connection or frames a message (RFC 9110 §7.6.1). No stage may set such a field.
-/// [any]
+/// Whether a field is only for one connection, such as `connection` or `transfer-encoding` (RFC 9110 §7.6.1). No stage
+/// may set such a field. [any]
 static inline int sluice_is_hop_by_hop(sluice_text name) {
   static const char *const names[] = {
       "connection", "keep-alive",        "proxy-authenticate", "proxy-authorization", "proxy-connection", "te",

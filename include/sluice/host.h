@@ -75,11 +75,11 @@ struct sluice_host {
   /// The functions of an exchange; the same table for every instance.
   const sluice_exchange_api *exchange;
 
-  /// Ends a suspension. Exactly one call gets SLUICE_STATUS_OK; another call gets SLUICE_STATUS_ALREADY, and a call
-  /// after the deadline, the cancellation or the end of the transaction gets SLUICE_STATUS_STALE. May be called before
-  /// the suspending call has returned. If the verdict needs it, call `respond`, `fail` or `retry` first, inside
-  /// `enter`. Returns SLUICE_STATUS_INVALID for an unknown verdict and for SLUICE_VERDICT_SUSPENDED; the token stays
-  /// valid then. [any]
+  /// Ends a suspension. Exactly one call for a token gets SLUICE_STATUS_OK, and any further call gets
+  /// SLUICE_STATUS_ALREADY. After the deadline, the cancellation or the end of the transaction, a call gets
+  /// SLUICE_STATUS_STALE. May be called before the suspending call has returned. If the verdict needs it, call
+  /// `respond`, `fail` or `retry` first, inside `enter`. For an unknown verdict and for SLUICE_VERDICT_SUSPENDED,
+  /// returns SLUICE_STATUS_INVALID, and the token stays valid. [any]
   sluice_status (*resume)(const sluice_host *host, sluice_token token, sluice_verdict verdict);
   /// Runs `function` once on a loop, after the functions that were posted to that loop before. If the caller is on that
   /// loop, the function runs after `post` has returned. All functions that an instance has posted have run before its

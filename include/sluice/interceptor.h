@@ -1,8 +1,9 @@
 /// A stage that may change requests and responses: the table `sluice.interceptor/1`.
 ///
-/// Order of one attempt: on_request in the order of the list, on_issue for each hop, then on_response in the order of
-/// the list, or on_failure without a response. A BLOCKING stage runs its on_request, on_response and on_failure on a
-/// pool thread; all other functions are called on the loop.
+/// In one attempt, the host calls on_request of the stages in the order of the list, then on_issue for each hop, then
+/// on_response in the order of the list. If there is no response, it calls on_failure instead of on_response. A
+/// BLOCKING stage runs its on_request, on_response and on_failure on a pool thread; all other functions are called on
+/// the loop.
 #ifndef SLUICE_INTERCEPTOR_H
 #define SLUICE_INTERCEPTOR_H
 
@@ -31,7 +32,7 @@ enum {
   /// stage is called, and from then on the body can be sent more than once.
   SLUICE_WANTS_REQUEST_BODY = 1,
   /// The whole response body. If no stage that is called for a transaction wants the whole body, on_response runs when
-  /// the head has arrived. `draft/want_body.h` asks for the body of one transaction.
+  /// the head has arrived. To ask for the body of a single transaction, use `draft/want_body.h`.
   SLUICE_WANTS_RESPONSE_BODY = 2
 };
 
@@ -67,7 +68,7 @@ typedef struct sluice_challenge {
   uint32_t size;
   /// 401 or 407.
   uint32_t status;
-  /// `Basic`, `Digest`, `Bearer` …, and the parameters as sent.
+  /// The scheme, such as `Basic`, `Digest` or `Bearer`, and the parameters as the server or proxy sent them.
   sluice_text scheme;
   sluice_text parameters;
   /// The number of challenges that this attempt has already answered.

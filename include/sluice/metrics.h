@@ -19,7 +19,7 @@ enum { SLUICE_METRIC_COUNTER = 1, SLUICE_METRIC_GAUGE = 2, SLUICE_METRIC_HISTOGR
 typedef struct sluice_metric_definition {
   uint32_t size;
   sluice_metric_kind kind;
-  /// Letters, digits, `_` and `.`; the host puts the instance's name before it.
+  /// The name can contain letters, digits, `_` and `.`; the host puts the instance's name before it.
   const char *name;
   const char *description;
   /// UCUM, for instance `s`, `By`, `{request}`.

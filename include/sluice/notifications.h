@@ -10,7 +10,7 @@
 #include <sluice/text.h>
 
 #define SLUICE_NOTIFICATIONS_ID "sluice.notifications/1"
-/// The host's side: the table `sluice.completions/1`.
+/// The host's table `sluice.completions/1`, with which a plugin reports outcomes.
 #define SLUICE_COMPLETIONS_ID "sluice.completions/1"
 
 /// The right to report an outcome, once. Like a token, it can be copied and kept.

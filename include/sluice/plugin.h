@@ -37,12 +37,12 @@ typedef struct sluice_plugin {
   /// Called when no call is running, timers are cancelled, and no new exchanges will come. End threads and other work
   /// within the timeout. May be NULL. [control]
   void (*deactivate)(void *instance, uint64_t timeout_ns);
-  /// Releases the instance; nothing is called for it afterwards, and the host of `create` is invalid after it returns.
-  /// [control]
+  /// Releases the instance; nothing is called for it afterwards, and the host of `create` is invalid after `destroy`
+  /// has returned. [control]
   void (*destroy)(void *instance);
-  /// Returns a table by its id (`sluice.interceptor/1` …); NULL if the plugin does not have it. Must have no side
-  /// effects, and must return the same table for all instances; also called before `create`. The table must live as
-  /// long as the library is mapped. [control]
+  /// Returns a table by its id (`sluice.interceptor/1` …); NULL if the plugin does not have it. The host calls this
+  /// function also before `create`. It must have no side effects, and must return the same table for all instances. The
+  /// table must live as long as the library is mapped. [control]
   const void *(*extension)(const char *id);
 } sluice_plugin;
 #define SLUICE_PLUGIN_SIZE_1 80u

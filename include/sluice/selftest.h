@@ -42,9 +42,9 @@ typedef struct sluice_selftest {
   uint32_t count;
   /// `count` pointers to cases that live as long as the library is mapped.
   const sluice_selftest_case *const *cases;
-  /// Checks what the documents of the case at that index cannot express; called after the documents were compared, or
-  /// without a comparison for a case without documents. Returns SLUICE_STATUS_OK, or a failure with a message that says
-  /// what is wrong. May be NULL. [control]
+  /// Checks what the documents of the case at that index cannot express. Called after the documents of the case were
+  /// compared; if the case has no documents, there is no comparison before. Returns SLUICE_STATUS_OK, or a failure with
+  /// a message that says what is wrong. May be NULL. [control]
   sluice_status (*run)(void *instance, uint32_t index, sluice_error *error);
 } sluice_selftest;
 #define SLUICE_SELFTEST_SIZE_1 24u

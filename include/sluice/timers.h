@@ -22,7 +22,7 @@ typedef struct sluice_timers {
   sluice_status (*start)(
       const sluice_host *host, uint64_t delay_ns, void (*function)(void *context), void *context, sluice_timer *timer);
   /// Calls on_schedule with that name in each period until the timer is cancelled. The outcome is due within the
-  /// timeout. A period is skipped while the last call has not reported its outcome. [any]
+  /// timeout. If the previous call has not reported its outcome yet, the period is skipped. [any]
   sluice_status (*schedule)(
       const sluice_host *host, sluice_text name, uint64_t period_ns, uint64_t timeout_ns, sluice_timer *timer);
   /// Cancels a timer. SLUICE_STATUS_OK means that the function will not be called, SLUICE_STATUS_STALE that it was

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/// A value: copy it freely, keep it as long as you like. It is never dereferenced, so a stale or forged token does no
-/// harm.
+/// A token is not a pointer: you may copy it and keep it as long as you like. The host never dereferences it, so a
+/// stale or forged token does no harm.
 typedef struct sluice_token {
   uint32_t slot;
   uint32_t generation;

@@ -27,15 +27,16 @@ enum {
   /// Another attempt follows after `delay`.
   SLUICE_EVENT_WILL_RETRY = 10,
   SLUICE_EVENT_WILL_REDIRECT = 11,
-  /// A hop has ended, even if its connection failed: once for each hop that was begun, after its DID_RECEIVE and before
-  /// the next hop, WILL_RETRY, validation and DID_COMPLETE. `status` is the status that the server sent.
+  /// A hop has ended; this event comes even if the connection failed. It comes once for each hop that was begun: after
+  /// the DID_RECEIVE of the hop, and before the next hop, WILL_RETRY, validation and DID_COMPLETE. `status` is the
+  /// status that the server sent.
   SLUICE_EVENT_DID_END_HOP = 12,
   /// A span that a stage began has ended; `span` describes it. This event comes before the next event of the
   /// transaction.
   SLUICE_EVENT_DID_END_SPAN = 13
 };
 
-/// The bit of a kind of event in `interests`.
+/// The bit in `interests` that stands for a kind of event.
 #define SLUICE_INTEREST(kind) (1u << (kind))
 
 /// How a transaction ended; PENDING in every event except DID_COMPLETE.
@@ -64,9 +65,9 @@ typedef struct sluice_event {
   uint64_t time_ns;
   uint8_t transaction_id[16];
   /// The place of the current hop in a trace (W3C Trace Context), in network byte order; all zero if unknown.
-  /// `trace_id` and `span_id` are the ids that were sent to the server; before DID_ISSUE, and where no `traceparent`
-  /// was sent, `span_id` is zero and `trace_id` is the caller's. `parent_span_id` is the caller's span if it is in the
-  /// same trace.
+  /// `trace_id` and `span_id` are the ids that were sent to the server; before DID_ISSUE, or if no `traceparent` was
+  /// sent, `span_id` is zero and `trace_id` is the caller's. `parent_span_id` is the caller's span if it is in the same
+  /// trace.
   uint8_t trace_id[16];
   uint8_t span_id[8];
   uint8_t parent_span_id[8];
@@ -76,7 +77,7 @@ typedef struct sluice_event {
   uint32_t status;
   /// Only in DID_COMPLETE.
   sluice_outcome outcome;
-  /// The flags of the trace: 1 is sampled, 2 is a random trace id.
+  /// The flags of the trace, added together: 1 if the trace is sampled, 2 if its id is random.
   uint32_t trace_flags;
   uint32_t reserved;
   /// The error in DID_END_HOP and DID_COMPLETE, and the reason in WILL_RETRY; empty elsewhere. `error_stage` names the
@@ -90,8 +91,8 @@ typedef struct sluice_event {
   sluice_exchange *exchange;
   /// In DID_RECEIVE, DID_END_HOP and DID_COMPLETE; otherwise NULL.
   const sluice_timings *timings;
-  /// The current request, after redirects, for tracers without an exchange. Queued delivery cuts off texts that are
-  /// longer than the host's limit.
+  /// The id, method and URL of the current request, which redirects can have changed; for tracers that get no exchange.
+  /// Queued delivery cuts off texts that are longer than the host's limit.
   sluice_text request_id;
   sluice_text method;
   sluice_text url;

@@ -20,7 +20,7 @@ typedef struct sluice_values {
   /// Reads a value; returns SLUICE_STATUS_ABSENT if it was never set. [any]
   sluice_status (*get)(const sluice_host *host, sluice_text key, int64_t *value);
   /// Sets the value to `desired` if it is equal to `*expected`. Otherwise returns SLUICE_STATUS_ABSENT and sets
-  /// `*expected` to the value. [any]
+  /// `*expected` to the current value. [any]
   sluice_status (*compare_exchange)(const sluice_host *host, sluice_text key, int64_t *expected, int64_t desired);
 } sluice_values;
 #define SLUICE_VALUES_SIZE_1 32u

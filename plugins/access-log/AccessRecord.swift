@@ -47,7 +47,8 @@ extension timespec {
   }
 }
 
-/// Combines repeated fields into one list, as they could have been sent (RFC 9110 §5.3).
+/// Joins the values of a repeated field with commas, because a single field with that list means the same (RFC 9110
+/// §5.3).
 private func pick(_ names: [String], from headers: Headers?) -> [AccessRecord.Field] {
   guard let headers, !names.isEmpty else { return [] }
   return names.compactMap { name in

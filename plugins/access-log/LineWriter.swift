@@ -16,8 +16,8 @@ final class LineWriter: @unchecked Sendable {
   private var waiting: [AccessRecord] = []
   /// The number of lines that were dropped because the queue was full; the next batch reports it.
   private var droppedCount = 0
-  /// The number of lines in batches that could not be written, including the dropped lines that these batches would
-  /// have reported. The next batch reports it too.
+  /// The number of lines in batches that could not be written. It includes the dropped lines that such a batch should
+  /// have reported. The next batch reports this number too.
   private var lostCount = 0
   private var writingCount = 0
   private var isStopping = false
@@ -46,7 +46,8 @@ final class LineWriter: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Opens the output and starts the thread. The thread calls `complain` at the first of several failures in a row.
+  /// Opens the output and starts the thread. If writing fails several times in a row, the thread calls `complain` only
+  /// for the first failure.
   func start(complain: @escaping @Sendable (String) -> Void) throws {
     self.complain = complain
     try output.open()
@@ -141,7 +142,7 @@ extension LineWriter {
 }
 
 extension timespec {
-  /// The time on the monotonic clock when this duration, counted from now, has passed.
+  /// The time on the monotonic clock that is this duration after the present time.
   fileprivate init(after duration: Duration) {
     self.init()
     clock_gettime(CLOCK_MONOTONIC, &self)

@@ -1,6 +1,7 @@
 import Glibc
 
-/// The output for lines: standard error, or a file that is opened again after it was rotated. For one thread.
+/// The output for lines: standard error, or a file that is opened again after it was rotated. Only one thread at a time
+/// may use it.
 struct LogOutput: Sendable {
   private static let lineBreak = UInt8(ascii: "\n")
 

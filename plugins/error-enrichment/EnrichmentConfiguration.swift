@@ -2,7 +2,7 @@ import SluicePlugin
 
 /// The `config` of the plugin.
 struct EnrichmentConfiguration: Decodable, Sendable {
-  /// Such as "4xx" or "503".
+  /// The statuses of the responses to change, each a status or a class, such as "503" or "4xx".
   var statuses: [String]
   /// The name of the response header that gets the transaction's id; null for none.
   var header: String?
@@ -28,7 +28,7 @@ struct EnrichmentConfiguration: Decodable, Sendable {
   }
 }
 
-/// A set of statuses, which are added singly or by class.
+/// A set of statuses; single statuses and whole classes can be added.
 struct StatusSet: Sendable {
   private var statuses: Set<Int> = []
 

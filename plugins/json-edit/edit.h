@@ -33,7 +33,7 @@ sluice_status edit_create(
     body_edit *edit, const json_t *operation, const char *side, size_t index, sluice_error *error);
 /// [control]
 void edit_destroy(body_edit *edit);
-/// Changes `json` of a body member in place. [any]
+/// Changes the parsed JSON of a body in place: the member `json` of `body`. [any]
 edit_result edit_apply(const body_edit *edit, json_t *body);
 /// `set`, `remove` or `rename`. [any]
 const char *edit_name(edit_operation operation);

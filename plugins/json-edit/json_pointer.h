@@ -26,8 +26,8 @@ void json_pointer_destroy(json_pointer *pointer);
 /// The member or item of `value` that a token names, borrowed; NULL if it does not exist. `-` never names an existing
 /// item.
 json_t *json_pointer_member(json_t *value, const char *token);
-/// The position that a token names in an array; false unless the token is a number without leading zeros and below
-/// `size`.
+/// Stores the position that a token names in an array into `*index`. Returns false unless the token is a number without
+/// leading zeros that is less than `size`.
 bool json_pointer_index(const char *token, size_t size, size_t *index);
 
 #pragma GCC visibility pop

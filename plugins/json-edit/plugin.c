@@ -150,7 +150,8 @@ static sluice_verdict rewrite(
     const json_edit *editor, sluice_exchange *exchange, sluice_side side, const edit_list *list) {
   const sluice_exchange_api *api = editor->host->exchange;
   if (list->count == 0) return SLUICE_VERDICT_CONTINUE;
-  // The document is read before it is opened for writing, because a message that is not changed must keep its bytes.
+  // Get the document for reading first. A document that is opened for writing is serialized again, but a message that
+  // is not changed must keep its bytes.
   json_t *view = api->json(exchange, side, SLUICE_JSON_READ | SLUICE_JSON_BODY);
   if (!view) return sluice_fail(editor->host, exchange, "json_edit", "json-edit: the host gave no document");
   json_t *body = json_object_get(view, "body");

@@ -1,8 +1,8 @@
 import struct SluiceMessages.HTTPURL
 import SluicePlugin
 
-/// The token endpoint (RFC 6749 §3.2): an absolute URL without a fragment, with TLS unless the endpoint is on this
-/// machine.
+/// The token endpoint (RFC 6749 §3.2): an absolute URL without a fragment. It must use TLS, unless the endpoint is on
+/// this machine.
 struct EndpointURL: Sendable {
   let string: String
   /// The URL for messages, without the query, which can contain secrets.

@@ -3,9 +3,9 @@ import SluicePlugin
 /// The `config` of the plugin.
 struct OAuthConfiguration: Decodable, Sendable {
   enum Grant: String, Decodable, Sendable {
-    /// RFC 6749 §4.4.
+    /// The plugin gets tokens with the client's id and secret (RFC 6749 §4.4).
     case clientCredentials = "client_credentials"
-    /// RFC 6749 §6.
+    /// The plugin gets tokens with a refresh token (RFC 6749 §6).
     case refreshToken = "refresh_token"
   }
 

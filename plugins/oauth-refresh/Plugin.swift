@@ -48,8 +48,8 @@ struct OAuthRefresh: Plugin, RequestInterceptor, ResponseInterceptor {
   }
 }
 
-// The features that the host must have. On a host without responses or without further attempts, a token is replaced
-// only when it expires.
+// The features that the host must have. Response stages and retries are not required: on a host without them, a token
+// is replaced only when it expires.
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 @section(".sluice.requires.callout") @used let requiresCallout = true
 

@@ -25,7 +25,7 @@ struct TokenBook: Sendable {
   private struct Present: Sendable {
     var token: String
     var expiry: Instant?
-    /// The time from which the token is replaced before it is used.
+    /// From this time on, the token is not used, but replaced first.
     var due: Instant?
     /// Whether a server has answered 401 to the token.
     var isRefused = false
@@ -55,11 +55,15 @@ struct TokenBook: Sendable {
   mutating func beforeRequest(at now: Instant) -> Step {
     if let present, !present.isRefused, present.due.map({ now < $0 }) ?? true { return .use(present.token) }
     if window.admit(at: now) { return .refresh }
-    // Sends the current token, and the server decides; if it answers 401, the caller gets that answer.
+    // The limit of refreshes is reached. The request gets the current token, and if the server answers 401, the caller
+    // gets that answer.
     return present.map { .use($0.token) } ?? .giveUp
   }
 
-  /// The step after a 401 to a request that had this token and was sent no earlier than `began`.
+  /// Decides what to do when a server has answered 401 to a request.
+  /// - Parameters:
+  ///   - token: the token that the request carried.
+  ///   - began: the request was sent at this time or later.
   mutating func afterRefusal(of token: String, usedSince began: Instant, at now: Instant) -> Step {
     guard let present else { return .leave }
     guard present.token == token else { return replaced.contains(token) ? .use(present.token) : .leave }

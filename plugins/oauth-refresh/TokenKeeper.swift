@@ -72,7 +72,7 @@ final class TokenKeeper: Sendable {
   }
 
   /// Asks the book for the next step, and starts a refresh if that is the step. While a refresh runs, every new request
-  /// waits for it, and so does a request with a refused token if the refresh replaces that token.
+  /// waits for it. A request whose token was refused also waits for it, if the refresh replaces that token.
   private func step(_ decide: (inout TokenBook) -> TokenBook.Step, waitsFirst: Bool) -> Step {
     state.withLock { state in
       if waitsFirst, let refresh = state.refresh { return .wait(refresh) }

@@ -1,8 +1,8 @@
 import Glibc
 import SluicePlugin
 
-/// The state that all instances of one configuration share, including the builds before and after a hot swap: the
-/// token, and a lease that decides which instance requests the next token.
+/// The state that all instances of one configuration share, even instances of different builds during a hot swap. It
+/// consists of the token, and of a lease that decides which instance requests the next token.
 ///
 ///     lease free ─► taken ─► endpoint ─► token published ─► released
 ///     lease held ─► wait ─► another token there? take it : try again

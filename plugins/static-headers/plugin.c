@@ -20,7 +20,7 @@ typedef struct edit_list {
   size_t count;
 } edit_list;
 
-/// The content of one configuration, of the instance or of a place.
+/// The parsed content of one configuration, which belongs either to the instance or to a place.
 typedef struct header_set {
   json_t *config;
   mode mode;

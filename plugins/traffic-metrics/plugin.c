@@ -12,7 +12,8 @@ typedef struct traffic {
   sluice_metric duration;
 } traffic;
 
-/// Defines a metric when the instance is created; its series become known only later.
+/// Defines a metric. This must happen when the instance is created; the values of the labels are not known before
+/// transactions end.
 static sluice_status define(traffic *self, const sluice_metric_definition *definition, sluice_metric *metric,
                             sluice_error *error) {
   if (self->metrics->define(self->host, definition, metric) == SLUICE_STATUS_OK) return SLUICE_STATUS_OK;

@@ -30,8 +30,8 @@ class Handler(BaseHTTPRequestHandler):
         environment = dict(os.environ)
         for name in ("traceparent", "tracestate", "baggage"):
             environment.pop(name.upper(), None)
-            # A variable has one value, so several lines of a header are joined (RFC 9110 §5.3). A traceparent is
-            # invalid after that.
+            # A variable has one value, so several lines of a header are joined (RFC 9110 §5.3). If a request has
+            # several traceparent lines, the joined value is invalid.
             if values := self.headers.get_all(name):
                 environment[name.upper()] = ",".join(values)
         if sys.argv[3:] == ["--attach"]:

@@ -1,7 +1,7 @@
 // The program that scripts/measure-attach.sh runs with and without "sluice attach".
 //
-// usage: attach transfers URL COUNT      one handle, one transfer after the other: prints microseconds for each, of
-//                                        processor time and of time
+// usage: attach transfers URL COUNT      one handle, one transfer after the other: prints the processor time and the
+//                                        elapsed time of one transfer, in microseconds
 //        attach runs COUNT PROGRAM ARG…  one process after the other: prints the median and the lowest time of a run in
 //                                        microseconds
 #define _GNU_SOURCE

@@ -25,7 +25,7 @@ class Loop:
     def handle(url, headers, authority):
         handle = pycurl.Curl()
         handle.setopt(pycurl.URL, url)
-        # Python's binding names itself as the user agent.
+        # By default, Python's binding sends its own name as the user agent.
         handle.setopt(pycurl.USERAGENT, "")
         handle.setopt(pycurl.HTTPHEADER, headers)
         handle.setopt(pycurl.WRITEFUNCTION, discard)

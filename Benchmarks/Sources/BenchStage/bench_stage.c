@@ -13,8 +13,8 @@ typedef struct bench_stage {
   uint64_t events;
 } bench_stage;
 
-/// The benchmark's requests have this header already, so the stage does not change the request that is sent. Documents
-/// have names in lower case.
+/// The benchmark's requests have this header already, so the stage does not change the request that is sent. In
+/// documents, the names of header fields are in lower case.
 static const sluice_text name = {"X-Benchmark-Header-0", 20};
 static const sluice_text value = {"value-of-header-0", 17};
 

@@ -3,8 +3,8 @@
 
 #include "bare_loop.h"
 
-// glibc's own allocation functions, under the names that glibc provides for programs that replace malloc and the
-// others. This file is in C because a replacement must never allocate memory.
+// glibc's own allocation functions. glibc provides these names for programs that replace malloc and the others. This
+// file is in C because a replacement must never allocate memory.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);

@@ -141,8 +141,8 @@ static void dispatch(bare_loop *loop, const struct epoll_event *event) {
   int running;
   int descriptor = event->data.fd;
   uint32_t wanted = loop->wanted[descriptor];
-  // Nothing waits for this event. If it stayed registered, an idle connection that the peer has closed would report it
-  // permanently.
+  // libcurl waits for no event of this descriptor. If the descriptor stayed registered, epoll would permanently report
+  // an idle connection that the peer has closed.
   if (wanted == 0) return set_interest(loop, descriptor, 0);
   uint32_t ready = event->events & (EPOLLERR | EPOLLHUP) ? wanted : event->events & wanted;
   int mask = (ready & EPOLLIN ? CURL_CSELECT_IN : 0) | (ready & EPOLLOUT ? CURL_CSELECT_OUT : 0);

@@ -72,7 +72,8 @@ static bool send_request(const floor_loop *loop, connection *connection) {
   return sent == (ssize_t)loop->request_bytes;
 }
 
-// Reads once. Returns 0 over TLS if no data has arrived, or -1 at the end of the stream and after an error.
+// Reads once. Returns the number of bytes, or -1 at the end of the stream and after an error. Over TLS, returns 0 if no
+// data has arrived.
 static ssize_t receive(connection *connection) {
   char *free = connection->buffer + connection->count;
   size_t room = BUFFER_BYTES - connection->count;

@@ -21,7 +21,7 @@ struct silent_server {
   pthread_t thread;
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  // The connections that have been accepted; each waits for its first bytes in `poll`.
+  // The connections that have been accepted. Each is in the epoll set `poll` until its first bytes arrive.
   int *connections;
   int accepted;
   // Requests that have not been answered.
@@ -119,7 +119,7 @@ int silent_server_open_count(silent_server *server) {
 }
 
 void silent_server_destroy(silent_server *server) {
-  // The thread can be cancelled only inside system calls in which it holds no lock and no memory.
+  // The thread can be cancelled only inside system calls, and there it holds no lock and owns no memory.
   pthread_cancel(server->thread);
   pthread_join(server->thread, NULL);
   for (int index = 0; index < server->accepted; index++) close(server->connections[index]);

@@ -8,7 +8,7 @@ import SluiceWire
 /// Sends requests through the transport alone: there is no pipeline, and the observer does as little as possible. It
 /// exists for the benchmarks, which are a separate package and cannot see the transport.
 public final class TransportLoad: @unchecked Sendable {
-  // Sendable: only the loop changes the counters, and the semaphore orders the reads after that.
+  // Sendable: only the loop changes the counters. Another thread reads them only after it has waited for the semaphore.
   /// Which transport sends the requests.
   public enum Kind: Sendable {
     case curl, wire
@@ -25,7 +25,7 @@ public final class TransportLoad: @unchecked Sendable {
   private let done = DispatchSemaphore(value: 0)
 
   /// - Parameters:
-  ///   - usesHTTP2: HTTP/2 over TLS instead of HTTP/1.1.
+  ///   - usesHTTP2: whether to use HTTP/2 over TLS instead of HTTP/1.1.
   ///   - certificateAuthority: the path of a PEM file; nil uses the system's authorities.
   ///   - whenStarted: called once, on the thread of the loop.
   public init(

@@ -31,9 +31,9 @@ struct BenchmarkPipeline {
       """, plan.headers)
   }
 
-  /// Five interceptors in C, each of which sets a header of the request and looks for one in the response, the built-in
-  /// `headers` stage, and the built-in `metrics` tracer.
-  /// - Parameter isTraced: adds a tracer in C that counts all events.
+  /// A pipeline of five interceptors in C, the built-in `headers` stage and the built-in `metrics` tracer. Each of the
+  /// interceptors sets a header of the request and looks for a header in the response.
+  /// - Parameter isTraced: whether to add a tracer in C that counts all events.
   static func full(_ plan: Plan, loops: Int = 1, isTraced: Bool = false) throws -> Self {
     let stages = plan.stageHeaders.indices.map { "stage-\($0)" }
     var instances = zip(stages, plan.stageHeaders).map { stage, header in
@@ -56,8 +56,8 @@ struct BenchmarkPipeline {
       """, [])
   }
 
-  /// Five interceptors in Swift that do the same as those of ``full(_:loops:isTraced:)``, as asynchronous functions
-  /// that never wait.
+  /// Five interceptors in Swift that do the same as the interceptors of ``full(_:loops:isTraced:)``. They are
+  /// asynchronous functions that never wait.
   static func swift(_ plan: Plan) throws -> Self {
     var pipeline = try Self(plan, #"{"transport": {"loops": 1}}"#, plan.hopHeaders)
     for (index, header) in plan.stageHeaders.enumerated() {

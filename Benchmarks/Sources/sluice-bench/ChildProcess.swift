@@ -9,10 +9,10 @@ enum ChildProcess {
     guard status == 0 else { throw BenchmarkError("\(words[0]) failed") }
   }
 
-  /// Starts a program. What it writes to standard error is dropped.
+  /// Starts a program, whose standard error is discarded.
   /// - Parameters:
-  ///   - input: its standard input; nil lets it inherit this program's.
-  ///   - output: its standard output; nil lets it inherit this program's.
+  ///   - input: the program's standard input; if nil, it inherits the standard input of this process.
+  ///   - output: the program's standard output; if nil, it inherits the standard output of this process.
   static func spawn(_ words: [String], input: Int32? = nil, output: Int32? = nil) throws -> pid_t {
     // nginx is in /usr/sbin, which is not on every user's path.
     setenv("PATH", "\(getenv("PATH").map { String(cString: $0) } ?? ""):/usr/bin:/usr/sbin", 1)

@@ -10,7 +10,7 @@ final class ClientSubject: BenchmarkSubject, Sendable {
   enum Call {
     /// `Client.data`.
     case client
-    /// The function of the engine on which the client is built.
+    /// `Engine.transaction`, which the client itself calls.
     case engine
   }
 

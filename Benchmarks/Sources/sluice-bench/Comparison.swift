@@ -17,7 +17,7 @@ struct Comparison {
   }
 
   func run() throws {
-    // The warm-up. `scripts/count-instructions.sh` relies on its size.
+    // The warm-up. `scripts/count-instructions.sh` relies on the number of these requests.
     for subject in subjects {
       let failed = try subject.run(requests: plan.requests / 4)
       guard failed == 0 else { throw BenchmarkError("\(subject.name): \(failed) requests of the warm-up failed") }

@@ -1,7 +1,7 @@
 import CBareLoop
 
 /// A raw epoll loop in C, on the calling thread: the cost of a client that does little more than send and receive. With
-/// TLS, a client in C on OpenSSL.
+/// TLS, the loop uses OpenSSL.
 final class FloorSubject: BenchmarkSubject {
   let name: String
   private let loop: OpaquePointer

@@ -5,9 +5,9 @@ import SluiceConfiguration
 import SluiceTraceContext
 
 /// What the built-in `headers` costs for a hop that gets traceparent, baggage and a request id, and for a hop that also
-/// gets tracestate. Two stages of this program, before and after it, measure the time and the allocations; the cost of
-/// these two stages alone is subtracted. Also reports the cost of the caller's context. This context is checked only
-/// once, when it is made from the headers of a request, and not for each hop.
+/// gets tracestate. Two stages of this program, one before `headers` and one after it, measure the time and the
+/// allocations. The cost of these two stages alone is subtracted. Also reports the cost of the caller's context. This
+/// context is checked only once, when it is made from the headers of a request, and not for each hop.
 struct HeadersCost {
   static let name = "headers"
 
@@ -71,7 +71,8 @@ struct HeadersCost {
 
 /// An engine whose hops are measured between two stages.
 private final class StageWindow: @unchecked Sendable {
-  // Sendable: only the engine's single loop changes the state, and the semaphore orders the reads after that.
+  // Sendable: only the engine's single loop changes the state. Another thread reads it only after it has waited for the
+  // semaphore.
   private var startTime: UInt64 = 0
   private var startAllocations: UInt64 = 0
   private var times: [UInt64] = []

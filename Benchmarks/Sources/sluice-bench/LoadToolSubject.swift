@@ -1,8 +1,8 @@
 import CBareLoop
 import Glibc
 
-/// `h2load`, a load generator in C++ from nghttp2, with `--h1` unless the requests use HTTP/2. Each round is a separate
-/// process; the cost of its start and its connections is measured separately and subtracted.
+/// `h2load`, a load generator in C++ from nghttp2. If the requests use HTTP/1.1, it runs with `--h1`. Each round is a
+/// separate process; the cost of its start and its connections is measured separately and subtracted.
 final class LoadToolSubject: BenchmarkSubject {
   let name: String
   private let plan: Plan

@@ -6,7 +6,7 @@ struct Measurement {
   var requestsPerSecond: Double
   /// Processor time, user and system, per request.
   var cpuMicroseconds: Double
-  /// Per request; nil for a subject that is another program.
+  /// Allocations per request; nil for a subject that is another program.
   var allocations: Double?
 
   static func of(_ subject: any BenchmarkSubject, requests: Int) throws -> Measurement {

@@ -2,8 +2,8 @@ import CBareLoop
 import Glibc
 import Sluice
 
-/// The memory of transactions in flight, on a server that does not answer yet, and of the connections that are idle
-/// after it has answered. Socket buffers belong to the kernel and are not included.
+/// The memory of transactions in flight while the server does not answer, and of the connections that are idle after it
+/// has answered. Socket buffers belong to the kernel and are not included.
 struct MemoryCost {
   static let name = "memory"
 

@@ -5,7 +5,7 @@ final class Nginx {
   private let process: pid_t
   private let folder: TemporaryFolder
 
-  /// - Parameter streams: the maximum number of streams on a connection of HTTP/2.
+  /// - Parameter streams: the maximum number of streams on an HTTP/2 connection.
   init(port: Int, securePort: Int, processor: Int, isSecure: Bool, streams: Int) throws {
     folder = try TemporaryFolder()
     let path = folder.path

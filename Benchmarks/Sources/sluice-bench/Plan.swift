@@ -10,11 +10,11 @@ struct Plan {
   var isSecure = false
   /// Whether the requests go over HTTP/2, which needs TLS; the raw loop has only HTTP/1.1.
   var usesHTTP2 = false
-  /// The maximum number of streams on a connection of HTTP/2; nil if all requests in flight share one connection.
+  /// The maximum number of streams on an HTTP/2 connection; nil if all requests in flight share one connection.
   var streams: Int?
   /// The names of the subjects to run, in this order; if this is empty, the usual subjects run.
   var subjects: [String] = []
-  /// The subject with which the others are compared; nil for the first one.
+  /// The subject with which the others are compared; if nil, they are compared with the first subject.
   var against: String?
   var certificateAuthority: String?
   /// The number of transactions in flight when their memory is measured.

@@ -31,7 +31,7 @@ enum Subjects {
     ]
   }
 
-  /// Other clients. `--peers` names the folder in which `scripts/build-peers.sh` has built them.
+  /// Other clients. `--peers` names the folder in which `scripts/build-peers.sh` has built these programs.
   private static let peers = [
     Peer("go", program: "net-http", []), Peer("go-middleware", program: "net-http", ["--middleware"]),
     Peer("pycurl", program: "pycurl-loop", []), Peer("url-session", program: "url-session", []),

@@ -2,8 +2,8 @@ import CBareLoop
 import Dispatch
 import Sluice
 
-/// How snapshots that are published under load affect requests: the 99th percentile of their latency while ten
-/// snapshots a second are published, compared with rounds without snapshots.
+/// How requests are affected by snapshots that are published under load. The 99th percentile of the latency is measured
+/// while ten snapshots a second are published, and compared with rounds without snapshots.
 ///
 /// Each snapshot is a whole pipeline with new instances of its plugins; the replaced instances drain at the same time.
 /// The first figure includes the preparation of the snapshots. The second figure is for snapshots that were prepared
@@ -62,8 +62,8 @@ struct SwapCost {
           let timings = try await load.run(requests: plan.requests)
           publishing.cancel()
           let publications = try await publishing.value
-          // The round can end before the last prepared snapshot was published. If it was published, there is no
-          // snapshot to return to, and the error is ignored.
+          // The round can end before the last prepared snapshot is published. The rollback publishes such a snapshot.
+          // If there is none, the rollback fails, and its error is ignored.
           if !publications.preparations.isEmpty { _ = try? await load.engine.rollback() }
           times.moving = timings.outside(publications.preparations).percentile99
           published.append(Double(publications.count))

@@ -12,7 +12,7 @@ final class TemporaryFolder {
 
   deinit { system("rm -rf '\(path)'") }
 
-  /// Writes and closes a file and then gives it its name, as linkers do.
+  /// Writes a file under a temporary name, closes it and then renames it, as linkers do.
   func write(_ bytes: [UInt8], to name: String) throws {
     let temporary = "\(path)/\(name).new"
     let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o755)

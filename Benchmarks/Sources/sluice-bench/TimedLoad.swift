@@ -19,7 +19,8 @@ extension [Timing] {
 
 /// Sends requests, a fixed number at a time, and times each from its submission to its end.
 final class TimedLoad: @unchecked Sendable {
-  // Sendable: only the engine's single loop changes the state, and the continuation orders the reads after that.
+  // Sendable: only the engine's single loop changes the state. Other code reads it only after the continuation has
+  // resumed.
   let engine: Engine
   private let request: Request
   private let connections: Int

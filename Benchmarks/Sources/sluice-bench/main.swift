@@ -12,7 +12,7 @@ do {
   plan.port = plan.isSecure ? port + 10_000 : port
   plan.url = plan.isSecure ? "https://localhost:\(plan.port)/" : "http://127.0.0.1:\(plan.port)/"
   if plan.isSecure { plan.certificateAuthority = nginx.authority }
-  // These subjects need more threads than one loop, so the process is not confined to one processor.
+  // These subjects need other threads besides that of the loop, so the process is not confined to one processor.
   let isSpread = [[EditToLive.name], [SwapCost.name], [MemoryCost.name]].contains(plan.subjects)
   guard isSpread || bench_pin_thread(Int32(client)) else {
     throw BenchmarkError("cannot pin to processor \(client)")

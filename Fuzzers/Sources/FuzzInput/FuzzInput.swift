@@ -1,6 +1,6 @@
 /// The input from libFuzzer, copied so that every access to it is checked.
 public enum FuzzInput {
-  /// A copy of the input; empty for a null pointer, which must come with a count of 0.
+  /// Returns a copy of the input. A null pointer gives an empty array, and its count must be 0.
   public static func bytes(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
     Array(UnsafeBufferPointer(start: start, count: count))
   }

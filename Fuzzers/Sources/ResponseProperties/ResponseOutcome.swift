@@ -35,7 +35,8 @@ struct ResponseOutcome: Equatable {
   }
 
   /// The part of the result on which two readers must agree if they get the bytes in different pieces. Bytes that are
-  /// not HTTP are refused at once, with a reason that quotes the bytes received until then, so this reason is left out.
+  /// not HTTP are refused at once. The reason quotes the bytes received until then, which depend on the pieces, so the
+  /// reason is left out.
   var agreed: ResponseOutcome {
     var outcome = self
     if violation?.kind == .notHTTP { outcome.violation = MessageViolation(.notHTTP, "") }

@@ -49,7 +49,7 @@ public enum ResponseProperties {
     if let property = outcome.brokenProperty { return property }
     for head in outcome.heads {
       guard (100...999).contains(head.status) else { return "a status without three digits" }
-      guard isReadAgain(head) else { return "a head that is written and read again is another one" }
+      guard isReadAgain(head) else { return "a head differs after it is written and read again" }
     }
     guard outcome.heads.dropLast().allSatisfy({ $0.status < 200 }) else { return "two final heads" }
     guard (outcome.heads.flatMap(\.fields) + outcome.trailers).allSatisfy(isField) else {
@@ -68,16 +68,17 @@ public enum ResponseProperties {
     case .none:
       return outcome.body.isEmpty && outcome.end == rest.startIndex ? nil : "the response does not end with its head"
     case .length(let count):
-      guard outcome.body.elementsEqual(rest.prefix(count)) else { return "the data is not what the length covers" }
+      guard outcome.body.elementsEqual(rest.prefix(count)) else { return "the data and the length disagree" }
       let end = count <= rest.count ? rest.startIndex + count : nil
       return outcome.end == end ? nil : "the end is not where the length ends"
     case .close, .stream: return outcome.body.elementsEqual(rest) && outcome.end == nil ? nil : "data is missing"
     case .chunked:
-      return isReadAgain(body: outcome.body) ? nil : "a body that is written in chunks and read again is another one"
+      return isReadAgain(body: outcome.body) ? nil : "a body differs after it is written in chunks and read again"
     }
   }
 
-  /// Whether the name is a token, and the value contains no line end and no NUL and has no blanks at its ends.
+  /// Whether the name is a token, and whether the value contains no line end and no NUL, and neither begins nor ends
+  /// with a blank.
   private static func isField(_ field: ResponseOutcome.Field) -> Bool {
     FieldSyntax.isToken(field.name.span) && !field.value.contains { $0 == 0 || $0 == 0x0A || $0 == 0x0D }
       && ![field.value.first, field.value.last].contains { [0x20, 0x09].contains($0) }

@@ -38,7 +38,7 @@ struct ResponseReader {
   ) throws(MessageViolation) -> Bool {
     let span = bytes.span.extracting(held)
     guard try head.read(span) else { return false }
-    outcome.demand(head.byteCount <= span.count, "a head ends after the bytes that have arrived")
+    outcome.demand(head.byteCount <= span.count, "a head is longer than the bytes that have arrived")
     let fieldCount = head.fieldCount
     let fields = head.takeFields(from: span)
     outcome.demand(fields.count == fieldCount, "fields are missing")

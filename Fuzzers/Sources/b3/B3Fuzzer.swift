@@ -7,7 +7,7 @@ import SluiceTraceContext
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = FuzzInput.bytes(start, count)
   if case .trace(let trace) = try? B3(single: bytes.span) { check(trace) }
-  // The same bytes are also read as the four headers of the other form, one header per line.
+  // The same bytes are also read as the four headers of B3's other form, one header per line.
   let lines = bytes.split(separator: 0x0A, maxSplits: 3, omittingEmptySubsequences: false).map {
     $0.isEmpty ? nil : String(decoding: $0, as: UTF8.self)
   }

@@ -1,7 +1,8 @@
 import FuzzInput
 import SluiceTraceContext
 
-/// The entry point that libFuzzer calls with each input: baggage stays within its limits and survives a second pass.
+/// The entry point that libFuzzer calls with each input: baggage stays within its limits, and stays the same when it is
+/// written and read again.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = FuzzInput.bytes(start, count)

@@ -15,8 +15,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   // A host that allows more must accept every library that a strict host accepts.
   if facts.refusal(at: "fuzz.so") == nil {
     FuzzInput.demand(facts.refusal(by: all, at: "fuzz.so") == nil, "a host that allows more accepts less")
-    FuzzInput.demand(facts.entry == .defined && facts.note != nil, "accepted without an entry point, or without a note")
-    FuzzInput.demand(facts.hazards.isEmpty, "a hazard was accepted")
+    FuzzInput.demand(facts.entry == .defined && facts.note != nil, "accepted a library without entry point or note")
+    FuzzInput.demand(facts.hazards.isEmpty, "a library with a hazard was accepted")
   }
   return 0
 }

@@ -1,8 +1,8 @@
 import FuzzInput
 import ResponseProperties
 
-/// The entry point that libFuzzer calls with each input: a response is read the same whole and in pieces, and what is
-/// read survives being written and read again.
+/// The entry point that libFuzzer calls with each input: reading a response gives the same result whether it arrives
+/// whole or in pieces, and gives this result again after the message is written and read.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let property = ResponseProperties.broken(by: FuzzInput.bytes(start, count))

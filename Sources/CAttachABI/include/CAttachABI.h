@@ -38,7 +38,7 @@ extern "C" {
 
 // MARK: The page
 
-/// What the processes of a program count together. The command shows these counts.
+/// The counters that all processes of a program share. The command shows these counts.
 enum sluice_attach_count {
   /// Transfers that went through the pipeline.
   SLUICE_ATTACH_COUNT_ATTACHED,
@@ -99,7 +99,7 @@ static inline void sluice_attach_add(struct sluice_attach_page *page, enum sluic
 
 // MARK: The host
 
-/// Borrowed bytes. They have no NUL at the end unless a comment says "NUL-terminated".
+/// Borrowed bytes. Unless a comment says "NUL-terminated", there is no NUL after the bytes.
 struct sluice_attach_text {
   const char * bytes;
   size_t length;
@@ -207,8 +207,8 @@ struct sluice_attach_answer {
   enum sluice_attach_outcome outcome;
   /// `SLUICE_ATTACH_NEW_…` bits.
   uint32_t changes;
-  /// Each line is NUL-terminated. It has the form of a line of CURLOPT_HTTPHEADER, or, if `receive` has set it, of a
-  /// line that libcurl gives to CURLOPT_HEADERFUNCTION.
+  /// Each line is NUL-terminated. It has the form of a line of CURLOPT_HTTPHEADER. If `receive` has set the lines, a
+  /// line has the form in which libcurl gives it to CURLOPT_HEADERFUNCTION.
   const struct sluice_attach_text *lines;
   size_t line_count;
   /// NUL-terminated.
@@ -303,11 +303,12 @@ struct sluice_attach_program {
   struct sluice_attach_text folder;
   /// Makes one exchange with a libcurl of the program, and blocks until it has ended. The exchange follows no redirect,
   /// uses no settings of the program, and does not go through the pipeline. Only threads of the host may call this
-  /// function, and not between `enter` and `leave`.
+  /// function. They must not call it between `enter` and `leave`.
   void (*exchange)(const struct sluice_attach_exchange *exchange, struct sluice_attach_exchanged *outcome);
   void (*release)(struct sluice_attach_exchanged *outcome);
-  /// A thread of the host must call `enter` before any work and `leave` afterwards, except for waiting and exchanges. A
-  /// fork() waits until the thread has left, because the thread does not exist in the child.
+  /// A thread of the host must call `enter` before any work and `leave` afterwards. It must not be inside while it
+  /// waits or makes an exchange. A fork() waits until the thread has left, because the thread does not exist in the
+  /// child.
   void (*enter)(void);
   void (*leave)(void);
 };

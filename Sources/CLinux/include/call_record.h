@@ -37,7 +37,7 @@ typedef struct sluice_call_frame {
   const sluice_call_subject *_Nullable subject;
   /// The transaction's id; both 0 if the call belongs to no transaction.
   uint64_t transaction_high, transaction_low;
-  /// The called function of the plugin, by the host's number.
+  /// The called function of the plugin, as the number that the host gives to this function.
   uint32_t callback;
   uint32_t attempt;
 } sluice_call_frame;
@@ -71,7 +71,7 @@ const sluice_call_record *_Nullable sluice_call_records(void);
 /// memory; the calls of the thread are then unknown.
 sluice_call_record *_Nullable sluice_take_call_record(void);
 
-/// From now on, threads that take a record also get an alternate stack, and so does the calling thread.
+/// Gives the calling thread an alternate stack, and from now on each thread that takes a record.
 void sluice_use_alternate_stacks(void);
 
 /// Records that a call begins on this thread. Call `sluice_end_call` when it has ended.
@@ -115,7 +115,8 @@ int sluice_read_call(const sluice_call_record *_Nonnull record, sluice_call_fram
 /// The number of the outermost call; 0 outside of calls. [any]
 uint64_t sluice_outermost_call(const sluice_call_record *_Nonnull record);
 
-/// The event loop whose thread uses the record, only for comparison; NULL for a thread without an event loop. [any]
+/// The event loop whose thread uses the record; NULL for a thread without an event loop. Use the pointer only for
+/// comparison. [any]
 const void *_Nullable sluice_loop_of_record(const sluice_call_record *_Nonnull record);
 
 #endif

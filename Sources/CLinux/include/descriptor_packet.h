@@ -13,7 +13,7 @@ int sluice_packet_pair(int ends[2]);
 int sluice_send_packet(int socket, const void *bytes, size_t size, int descriptor);
 
 /// Waits for a packet and returns its size, 0 when the other end is closed, or -1 with errno. Sets `descriptor` to the
-/// descriptor in the packet, which is close-on-exec and owned by the caller, or to -1 without a descriptor.
+/// descriptor in the packet, which is close-on-exec and owned by the caller. If the packet has none, sets it to -1.
 ssize_t sluice_receive_packet(int socket, void *bytes, size_t capacity, int *descriptor);
 
 #endif

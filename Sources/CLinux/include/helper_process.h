@@ -36,8 +36,8 @@ typedef struct sluice_process_limits {
   uint64_t file_bytes;
 } sluice_process_limits;
 
-/// Limits the calling process until it ends, and disables core dumps. Under a sanitizer memory is not limited, because
-/// it reserves more address space than any machine has memory. Returns 0, or -1 with errno.
+/// Limits the calling process until it ends, and disables core dumps. In a build with a sanitizer, memory is not
+/// limited, because the sanitizer reserves more address space than any machine has memory. Returns 0, or -1 with errno.
 int sluice_limit_process(const sluice_process_limits *limits);
 
 /// Reads from /proc up to `capacity` processes whose parent is this process. Returns their number.

@@ -16,11 +16,11 @@ typedef struct sluice_mapped_library {
 /// Finds the library that has a segment with the address. Returns 0 if no library has one. From any thread.
 int sluice_mapped_library_at(const void *address, sluice_mapped_library *library);
 
-/// Stores the load address of a handle from `dlopen`. Returns 0 if the loader does not say. From any thread.
+/// Stores the load address of a handle from `dlopen`. Returns 0 if the loader does not report it. From any thread.
 int sluice_handle_load_address(void *handle, uintptr_t *address);
 
 /// Stores the address of the dynamic section of the library of a handle from `dlopen`. Returns 0 if the loader does not
-/// say. From any thread.
+/// report it. From any thread.
 int sluice_handle_dynamic_section(void *handle, const void **section);
 
 /// Runs the destructors of the library that is mapped at the address, as the loader does at the end of a process. The

@@ -16,9 +16,9 @@ typedef void (*sluice_exit_handler)(int status);
 /// this one are not affected. [any]
 void sluice_watch_exit(sluice_exit_handler handler);
 
-/// Flushes the buffers of stdio and ends the process, without calling any function that was registered for its end and
-/// without destructors of libraries. If flushing takes longer than the limit or crashes, it is abandoned; the status
-/// stays the same.
+/// Flushes the buffers of stdio and ends the process, without calling any function that was registered for the end of
+/// the process, and without destructors of libraries. If flushing takes longer than the limit or crashes, it is
+/// abandoned; the status stays the same.
 ///
 /// When another thread is already ending the process, this waits for that thread. [any]
 _Noreturn void sluice_end_process(int status, uint32_t limit_milliseconds);

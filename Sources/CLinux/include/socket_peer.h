@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 typedef struct sluice_socket_peer {
-  /// The peer's process and its user, as they were when the connection was made, or, if this process is the client,
-  /// when the server began to listen.
+  /// The process of the peer, and the user of that process. In a server, they are those at the time at which the client
+  /// connected; in a client, those at the time at which the server began to listen.
   int32_t process;
   uint32_t user;
 } sluice_socket_peer;

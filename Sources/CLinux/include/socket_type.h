@@ -1,5 +1,5 @@
-// Socket types. Several modules include <sys/socket.h>. It depends on the build in which of them Swift finds the
-// enumeration, so this header defines names that are always available.
+// Socket types. Several modules include <sys/socket.h>, and Swift finds the enumeration of socket types in only one of
+// them. Which one differs from build to build, so this header defines names that are always available.
 #ifndef SLUICE_SOCKET_TYPE_H
 #define SLUICE_SOCKET_TYPE_H
 #include <sys/socket.h>

@@ -13,10 +13,10 @@ int sluice_test_pipe(int ends[2]);
 /// would keep the connection open after the test has closed it. -1 with errno on failure. [any]
 int sluice_test_accept(int listener);
 
-/// Adds an action for the child before it runs: it must close every descriptor from `first` on. [any]
+/// Makes the child close every descriptor from `first` on before it executes its program. [any]
 int sluice_test_close_from(posix_spawn_file_actions_t *actions, int first);
 
-/// Adds an action for the child before it runs: it must change to this folder. The path is copied. [any]
+/// Makes the child change to this folder before it executes its program. The path is copied. [any]
 int sluice_test_change_folder(posix_spawn_file_actions_t *actions, const char *path);
 
 /// Bytes that were allocated and not freed, in all arenas of the process and in separate mappings. [any]

@@ -3,8 +3,8 @@ public struct AttachSettings: Sendable, Hashable {
   /// Whether a transfer fails if the pipeline is not available in its process; otherwise the transfer continues without
   /// the pipeline, and is counted.
   public var failsWithoutPipeline = false
-  /// Whether response stages are called, and the program gets nothing of a response before they have seen its head;
-  /// otherwise a configuration with response stages is refused.
+  /// Whether response stages are called. The program then gets nothing of a response before they have seen its head. If
+  /// false, a configuration with response stages is refused.
   public var runsResponseStages = false
 
   /// The defaults: transfers continue without the pipeline, and response stages are not called.

@@ -2,7 +2,7 @@ public import SluicePipeline
 public import SluicePlugin
 
 extension Configuration {
-  /// Adds Swift code as a stage, at the end of each list that it has a function for.
+  /// Adds Swift code as a stage. The stage comes last in each list for which the code has a function.
   ///
   /// - Parameter name: names the stage in errors and metrics; must be unique in the configuration.
   public mutating func addStage(_ name: String, _ code: StageCode, match: StageMatch? = nil) {

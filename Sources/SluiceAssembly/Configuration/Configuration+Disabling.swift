@@ -1,8 +1,8 @@
 import SluiceJSON
 
 extension Configuration {
-  /// Returns the configuration with a stage that only fails in place of each of these plugins.
-  /// - Parameter reasons: for the name of each plugin: what failed, why, and what to do.
+  /// Replaces each of these plugins by a stage that only fails, and returns the new configuration.
+  /// - Parameter reasons: the plugins by name, each with what failed, why, and what to do.
   package func disabling(_ reasons: [String: String]) -> Configuration {
     var configuration = self
     for index in plugins.indices {

@@ -17,7 +17,7 @@ extension Configuration {
     plugins.filter { $0.library == library }.reduce(into: []) { $0.formUnion($1.allowed) }
   }
 
-  /// The keys whose values differ between the two configurations, and which an engine reads only when it starts.
+  /// The keys that an engine reads only when it starts, and whose values differ between the two configurations.
   package func fixedDifferences(from other: Configuration) -> [String] {
     let (new, old) = (transport, other.transport)
     let differences: [(String, Bool)] = [

@@ -1,6 +1,6 @@
 package import SluiceJSON
 
-/// A place in a list that has a configuration of its own.
+/// A place in a stage list, and the configuration that only this place has.
 package struct PlaceConfiguration {
   /// `request[0]`.
   package let key: String

@@ -15,8 +15,8 @@ public struct UpdateSettings: Sendable, Hashable {
   public var every: Duration? = .seconds(3600)
   /// Whether a release is swapped in as soon as it is verified. Otherwise it waits for the next start, or for a command.
   public var immediate = true
-  /// The folder for accepted releases and installed builds. Engines that use the same folder share downloads, and load
-  /// the releases that another one of them has installed.
+  /// The folder for accepted releases and installed builds. Engines that use the same folder share downloads. Each of
+  /// them loads a release that another one has installed.
   public var folder: String
 
   /// Settings with the defaults of a configuration file.
@@ -40,7 +40,7 @@ extension Configuration {
     guard let root = node["root"] else {
       throw node.error(
         "expected \"root\" with the path of the repository's root.json",
-        advice: "copy it from the publisher over a way that you trust, not from \"url\"")
+        advice: "get it from the publisher in a way that you trust, not from \"url\"")
     }
     let channel = try node["channel"].map { channel throws(ConfigurationError) in try Self.channel(channel) }
     let address = try Self.repository(url)
@@ -89,7 +89,8 @@ extension Configuration {
     return id
   }
 
-  /// One folder for each repository and channel, if the file names none.
+  /// Returns the folder that the file names; otherwise a default folder, which is different for each repository and
+  /// channel.
   private static func updateFolder(
     _ node: ConfigurationNode, _ url: HTTPURL, _ channel: String
   ) throws(ConfigurationError) -> String {

@@ -12,13 +12,15 @@ public import SluicePluginImage
 public struct Configuration: Sendable {
   /// The instances by name, in the order of the file.
   public var plugins: [PluginConfiguration] = []
-  /// Called first to last before a request is sent.
+  /// The stages that are called, first to last, before a request is sent.
   public var request: [StageReference] = []
-  /// Called first to last for every hop, after the connection is established and before anything is sent.
+  /// The stages that are called, first to last, for every hop, after the connection is established and before anything
+  /// is sent.
   public var issue: [StageReference] = []
-  /// Called first to last when a response has arrived, or when the attempt has failed without one.
+  /// The stages that are called, first to last, when a response has arrived, or when the attempt has failed without
+  /// one.
   public var response: [StageReference] = []
-  /// Get the events of every transaction. A reference in this list has no `match` and no `config`.
+  /// The tracers, which get the events of every transaction. A reference in this list has no `match` and no `config`.
   public var tracers: [StageReference] = []
   /// The time limit for a whole transaction, including retries; nil means no limit.
   public var deadline: Duration? = .seconds(60)
@@ -37,11 +39,12 @@ public struct Configuration: Sendable {
   public var extract = PayloadForm.raw
   /// The schema for bodies that are read as JSON.
   public var payloadSchema: JSONSchema?
-  /// How redirects are followed; the headers in ``redaction`` count as secret there.
+  /// How redirects are followed. The headers in ``redaction`` count as secret, so they are not sent to another origin.
   public var redirects = RedirectSettings()
   /// How the user and password of a URL are used.
   public var credentialPolicy = CredentialPolicy.basicFirst
-  /// The header of a request whose value is its request id. Without the header, the id is the transaction's UUID.
+  /// The name of the request header whose value is the request id. Without the header, the id is the transaction's
+  /// UUID.
   public var requestIDHeader = "X-Request-ID"
   /// The name of the program in its metrics; nil means `OTEL_SERVICE_NAME`.
   public var serviceName: String?
@@ -62,13 +65,14 @@ public struct Configuration: Sendable {
   public var store: String?
   /// The control socket; nil means none.
   public var control: ControlPlace?
-  /// Signed releases of the plugins; nil means none. An engine alone ignores it: see `Updater` in SluiceUpdate.
+  /// Signed releases of the plugins; nil means none. An engine itself ignores this setting; an `Updater` of
+  /// SluiceUpdate uses it.
   public var update: UpdateSettings?
   /// How the pipeline behaves inside programs under `sluice attach`; an engine ignores it.
   public var attach = AttachSettings()
 
-  /// Where libraries that the file gives by name were looked up. A configuration that arrives later over the control
-  /// socket is read with the same value.
+  /// The installed plugins among which libraries were looked up by name. A configuration that arrives later over the
+  /// control socket is read with the same value.
   public var installedPlugins = InstalledPlugins.ofThisProgram
   /// The file that the configuration was read from; nil for one that was created in code.
   package var file: String?
@@ -154,7 +158,7 @@ public struct StageReference: Sendable {
   /// The configuration of this place, which the plugin gets in addition to its own; not for tracers.
   public var config: JSONValue?
   var configLocation: ConfigurationLocation?
-  /// Whether a plugin without a callback for that list is omitted, instead of being an error.
+  /// Whether the place is left out if the plugin has no callback for its list. If false, such a place is an error.
   public var isOptional: Bool
   package var location: ConfigurationLocation
 

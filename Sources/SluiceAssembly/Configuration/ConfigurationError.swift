@@ -36,7 +36,8 @@ public struct ConfigurationLocation: Sendable, Hashable, CustomStringConvertible
     self.key = key
   }
 
-  /// File, line and key, as in `sluice.json:12: plugins.auth.deadline`; `configuration` in place of an unknown file.
+  /// File, line and key, as in `sluice.json:12: plugins.auth.deadline`. Without a file, the text begins with
+  /// `configuration`.
   public var description: String {
     let place = [file.map(PlainText.path) ?? "configuration", line.map(String.init)].compactMap(\.self).joined(
       separator: ":")

@@ -4,6 +4,6 @@ public enum CredentialPolicy: Sendable, Hashable {
   case basicFirst
   /// Only as Digest: the password is never sent.
   case digest
-  /// Only after the server has asked. If it offers both, Digest is used and not Basic.
+  /// Only after the server has asked. If the server offers Basic and Digest, Digest is used.
   case whenAsked
 }

@@ -10,7 +10,7 @@ import SluiceSupport
 public struct InstalledPlugins: Sendable, Hashable {
   /// The folder that is searched; nil if no installation is known.
   public let folder: String?
-  /// The reason why no installation is known, if there is one.
+  /// The reason why ``folder`` is nil, if the reason is known.
   private let reason: String?
 
   /// The plugins of the running program's installation: for a program `PREFIX/bin/NAME`, they are in
@@ -40,7 +40,8 @@ public struct InstalledPlugins: Sendable, Hashable {
     (folder, reason) = ("\(prefix)/lib/sluice/plugins", nil)
   }
 
-  /// The installation of another process, which has passed on its folder; nil means that it knows no installation.
+  /// The installation of another process, which has passed on the path of its folder; nil means that the process knows
+  /// no installation.
   package init(given folder: String?) {
     if let folder { self.init(in: folder) } else { self.init(folder: nil, reason: nil) }
   }

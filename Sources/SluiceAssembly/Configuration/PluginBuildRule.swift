@@ -1,7 +1,7 @@
 /// How the library of a plugin is built from its sources; the key `build` of a plugin. `sluice dev` uses it.
 package struct PluginBuildRule: Sendable, Hashable {
   package enum Way: Sendable, Hashable {
-    /// The folder is built as by `sluice plugin build`.
+    /// The folder of the plugin, which is built in the same way as by `sluice plugin build`.
     case folder(String)
     /// A program that builds the library, with its arguments.
     case command([String])

@@ -19,8 +19,8 @@ public struct SwapSettings: Sendable, Hashable {
   public var generations = 4096
   /// Nil, or a duration of zero, disables probation: the previous snapshot ends at once.
   public var probation: Probation? = Probation()
-  /// The time limit for the trial of a library before the process loads it, at the start and in a swap; zero loads it
-  /// without a trial. Has no effect in a program that gives the engine no trial.
+  /// The time limit for the trial of a library before the process loads it, at the start and in a swap. If zero, the
+  /// process loads libraries without a trial. Has no effect in a program that gives the engine no trial.
   public var trial = Duration.seconds(10)
   /// The time limit for transactions on an old snapshot to end.
   public var drain = Duration.seconds(30)

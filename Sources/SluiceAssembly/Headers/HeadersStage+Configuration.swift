@@ -24,8 +24,8 @@ extension HeadersStage.Settings {
     if let word = node["existing"] { existing = try word.word(ExistingHeaders.self) }
   }
 
-  /// The header in which the request id is sent; empty if none is sent. If the setting `requestId` is absent, it is the
-  /// header from which the request id is read. If the setting or its `header` is null, none is sent.
+  /// The header in which the request id is sent; empty if none is sent. By default, this is the header from which the
+  /// request id is read. If the setting `requestId` or its `header` is null, no header is sent.
   private static func requestIDHeader(
     _ node: ConfigurationNode, _ configuration: Configuration
   ) throws(ConfigurationError) -> [UInt8] {

@@ -3,8 +3,8 @@ import SluicePipeline
 import SluiceRecords
 import SluiceTraceContext
 
-/// The built-in `headers`: sets trace headers, request id, session id and fixed headers at the last moment before a hop
-/// is sent, only for listed hosts. docs/headers.md describes its configuration.
+/// The built-in `headers`: sets trace headers, a request id, a session id and fixed headers, only for listed hosts, at
+/// the last moment before a hop is sent. docs/headers.md describes its configuration.
 final class HeadersStage: Interceptor {
   /// A header whose value is the same in every hop.
   struct Field: Sendable {

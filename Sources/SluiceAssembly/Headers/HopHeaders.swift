@@ -11,7 +11,7 @@ enum ExistingHeaders: String, Sendable, CaseIterable {
   case refuse
 }
 
-/// A sink that also stores the engine's marks for a header, such as that a stage has added it.
+/// A sink that also stores the engine's marks of a header. A mark says, for example, that a stage has added the header.
 protocol MarkingSink: HeaderSink {
   /// Sets a header, if the rules of the sink allow it.
   /// - Returns: whether the header now has the given value.
@@ -36,7 +36,7 @@ struct HopHeaders: MarkingSink {
     self.existing = existing
   }
 
-  /// Moves the headers out.
+  /// Returns the headers, and leaves an empty list.
   mutating func takeFields() -> HeaderFields {
     var taken = HeaderFields()
     swap(&taken, &fields)

@@ -18,7 +18,7 @@ struct HostList: Sendable {
   enum Place: Sendable, Hashable {
     /// The position of an entry; the first matching entry decides.
     case entry(Int)
-    /// The origin is ``origin``.
+    /// The origin is equal to the ``origin`` of the list.
     case base
     case excluded(Int)
     case unlisted

@@ -15,8 +15,8 @@ enum SessionID: Sendable {
   }()
 }
 
-/// A session id that is replaced by a new one when it has not been used for a time. Shared by the loops: using a
-/// current id takes no lock.
+/// A session id that is replaced by a new one when it has not been used for a certain time. Shared by the loops: using
+/// a current id takes no lock.
 final class RotatingSessionID: Sendable {
   private let idleNanoseconds: UInt64
   private let id: Atomic<WordPair>

@@ -54,7 +54,8 @@ package struct TelemetryEnvironment {
     return ratio
   }
 
-  /// `OTEL_SDK_DISABLED`. It does not affect propagators: the caller's trace is passed on.
+  /// Whether `OTEL_SDK_DISABLED` is true. The variable does not affect propagators: the caller's trace is still passed
+  /// on.
   var isDisabled: Bool {
     guard let text = value("OTEL_SDK_DISABLED") else { return false }
     switch text.lowercased() {

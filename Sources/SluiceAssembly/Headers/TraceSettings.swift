@@ -6,15 +6,15 @@ import SluiceTraceContext
 struct TraceSettings: Sendable {
   var propagators = Propagators([])
   var sampler = Sampler()
-  /// Whether the headers of an unsampled trace are not sent.
+  /// Whether the headers of an unsampled trace are left out.
   var isSampledOnly = false
-  /// Whether no trace begins here, and the caller's trace is passed on unchanged.
+  /// Whether the caller's trace is passed on unchanged, and no trace ever begins here.
   var isDisabled = false
 
   /// The content of the trace headers of this hop, with its own span id.
   ///
-  /// If the transaction begins a trace, its own id is the trace id. So the trace id is the same in all attempts and
-  /// hops without being stored, and its rightmost seven bytes are random.
+  /// If the transaction begins a trace, the id of the transaction is also the trace id. So the trace id is the same in
+  /// all attempts and hops without being stored, and its rightmost seven bytes are random.
   func span(_ exchange: Exchange) -> HopSpan {
     if isDisabled { return HopSpan(handingOn: exchange.parent) }
     var spanID: UInt64 = 0

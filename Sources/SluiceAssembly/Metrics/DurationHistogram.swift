@@ -27,7 +27,7 @@ struct DurationHistogram: ~Copyable, Sendable {
   }
 }
 
-/// Durations counted between ``bounds``.
+/// The number of durations in each interval between ``bounds``, and the sum of all durations.
 package struct DurationCounts: Sendable, Hashable {
   /// The bounds of `http.client.request.duration`, in seconds.
   package static let bounds = LatencySnapshot.openTelemetryBounds

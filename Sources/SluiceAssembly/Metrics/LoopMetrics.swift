@@ -34,7 +34,8 @@ final class LoopMetrics: @unchecked Sendable {
   private func didReceive(_ event: TraceEvent) {
     guard let issued = issueTimes.remove(event.exchange.id) else { return }
     var nanoseconds = event.time.nanoseconds &- issued.nanoseconds
-    // If the response stages wait for the body, this event comes after the body, so the time of the body is subtracted.
+    // If the response stages wait for the body, `did_receive` comes after the body. So the time for the body is
+    // subtracted.
     if let receive = event.finalTimings?.receive { nanoseconds -= min(nanoseconds, receive.nanoseconds) }
     timeToHead.record(nanoseconds: nanoseconds)
     headHistogram.record(nanoseconds: nanoseconds)

@@ -1,6 +1,6 @@
 public import SluiceMetrics
 
-/// The counts of a built-in `metrics` up to one moment, of all loops.
+/// The counts of one built-in `metrics` at one moment, summed over all loops.
 public struct MetricsReport: Sendable, Hashable {
   /// Transactions of one method and one class of final status.
   package struct Series: Sendable, Hashable {
@@ -16,7 +16,7 @@ public struct MetricsReport: Sendable, Hashable {
   /// The time from just before the request is sent to the head of the response, in nanoseconds. There is one entry for
   /// each response.
   public internal(set) var timeToHead = LatencySnapshot()
-  /// The times of ``timeToHead`` between the bounds of OpenTelemetry.
+  /// The same times as in ``timeToHead``, counted in buckets with the bounds that OpenTelemetry recommends.
   package internal(set) var timeToHeadCounts = DurationCounts()
   /// The series of `http.client.request.duration`: only combinations that occurred, ordered by method and status.
   package internal(set) var series: [Series] = []

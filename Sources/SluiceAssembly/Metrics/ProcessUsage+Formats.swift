@@ -9,7 +9,7 @@ extension ProcessUsage {
     return document
   }
 
-  /// Under the names that the client libraries of Prometheus use.
+  /// Writes the metrics of the process, under the names that the client libraries of Prometheus use.
   package func write(to text: inout PrometheusText) {
     let gauges = [
       ("process_resident_memory_bytes", "Resident memory of the process.", residentBytes),

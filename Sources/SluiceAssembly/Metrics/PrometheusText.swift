@@ -21,7 +21,7 @@ package struct PrometheusText {
     sample(value)
   }
 
-  /// Writes the service of these metrics (OpenTelemetry, "Prometheus and OpenMetrics Compatibility", resource
+  /// Writes which service these metrics belong to (OpenTelemetry, "Prometheus and OpenMetrics Compatibility", resource
   /// attributes).
   package mutating func target(_ attributes: Labels) {
     begin("target_info", "gauge", "The program to which these metrics belong.")

@@ -37,7 +37,7 @@ extension Configuration {
 }
 
 extension Response {
-  /// Whether a response of that status to such a request can have content at all (RFC 9110 §6.4.1).
+  /// Whether a response with this status can have content if the request had this method (RFC 9110 §6.4.1).
   fileprivate func hasContent(for method: String) -> Bool {
     method != "HEAD" && status != 204 && status != 205 && status != 304
   }

@@ -9,8 +9,8 @@ public import SluiceTraceContext
 ///       TypedTransaction(request).decoding(Item.self).validatingPayload { item in … })
 ///
 /// The pipeline runs these steps: tracers get an event for each step that has succeeded. If a step fails, the
-/// transaction fails, and its result keeps the response. The steps replace `validate` of the configuration; but without
-/// a validation of the response, the accepted statuses of the configuration apply.
+/// transaction fails, and its result keeps the response. The steps replace `validate` of the configuration, with one
+/// exception: if no validation of the response was added, the accepted statuses of the configuration apply.
 ///
 /// The closures run on the event loop of the transaction and must not block. An error of type ``StageFailure`` keeps its
 /// code; any other error gives the code `response`, `extraction` or `payload`, depending on the step.

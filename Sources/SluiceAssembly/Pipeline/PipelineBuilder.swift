@@ -68,7 +68,7 @@ package struct PipelineBuilder {
         key: journalKey), names: transport.names)
   }
 
-  /// - Parameter earlier: the places of the lists before this one.
+  /// - Parameter earlier: the places in the lists that come before this list.
   private func bindings(
     _ references: [StageReference], _ needed: StageCapabilities, _ list: String, _ callback: String,
     after earlier: [StageReference]

@@ -15,7 +15,7 @@ public struct LogLine: Sendable, Hashable {
   public var level: Level
   /// The id of the plugin that wrote the line, or that it is about; nil for a line about the engine.
   public var plugin: String?
-  /// The build of that plugin, counted from 1.
+  /// The number of that plugin's build, counted from 1.
   public var generation: Int?
   /// The instance's name in the configuration.
   public var stage: String?
@@ -23,7 +23,7 @@ public struct LogLine: Sendable, Hashable {
   public var message: String
   /// The attributes of the plugin and of the transaction; secrets among them are marked, but not redacted.
   public var attributes = AttributeList()
-  /// The transaction that the line is about, with its request id and the attempt; nil for a line about no transaction.
+  /// The transaction that the line is about; nil for a line about no transaction.
   public var transaction: TransactionID?
   /// The request id of that transaction; nil for a line about no transaction.
   public var requestID: String?

@@ -223,8 +223,8 @@ package final class SnapshotDraft: @unchecked Sendable {
 }
 
 extension SnapshotPart {
-  /// Delivers queued events, deactivates and destroys; the transactions must be over. Returns false if that took too
-  /// long; the instance is then not destroyed. [control]
+  /// Delivers queued events, then deactivates and destroys the instance. The transactions must have ended. Returns
+  /// false if this took too long; the instance is then not destroyed. [control]
   @discardableResult
   package func end(within limit: Duration) -> Bool {
     queuedTracer?.stop(within: limit)

@@ -48,7 +48,8 @@ public struct StageCode: Sendable {
     configuration = .object()
   }
 
-  /// Uses every stage protocol that the value conforms to. A type is taken as a plugin instead.
+  /// Makes a stage from a value, which is called through every stage protocol to which it conforms. If you pass a type,
+  /// the type is used as a plugin.
   /// - Parameter options: added to those of a `Plugin`.
   @_disfavoredOverload public init(_ stage: any Sendable, options: PluginOptions = []) {
     do { form = .hosted(try ProgramStage(stage, options: options)) } catch { form = .unusable(error) }

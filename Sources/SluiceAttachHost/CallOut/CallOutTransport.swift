@@ -48,7 +48,7 @@ final class CallOutService: Sendable {
     set { current.withLock { $0 = newValue } }
   }
 
-  /// Whether a plugin has made a call-out, or requires that it can.
+  /// Whether a plugin has made a call-out, or requires the feature of call-outs.
   var isUsed: Bool { used.load(ordering: .relaxed) }
 
   func noteUse() { used.store(true, ordering: .relaxed) }

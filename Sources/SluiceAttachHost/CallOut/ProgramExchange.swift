@@ -7,8 +7,8 @@ import SluicePipeline
 ///
 /// Unchecked: everything is constant after `init`, except for the flag, which C reads and writes atomically.
 final class ProgramExchange: @unchecked Sendable {
-  /// A limit that is normally not reached, because call-outs have time limits of their own, which end an exchange
-  /// earlier.
+  /// The time limit of an exchange. It is normally not reached, because the call-out has its own time limit, which ends
+  /// the exchange earlier.
   private static let limitMilliseconds: Int64 = 60 * 60 * 1000
 
   private var texts = TextMemory()

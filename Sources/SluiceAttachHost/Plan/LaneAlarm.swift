@@ -2,8 +2,8 @@ import SluiceLoop
 import SluicePipeline
 import SluiceSupport
 
-/// Enters lanes when a timer is due or work was posted while no thread of the program is in the lane. Its thread starts
-/// with the first timer or post of a plugin. Transactions alone do not need the thread.
+/// Enters a lane if a timer is due or work was posted there and no thread of the program is inside the lane. Its thread
+/// starts with the first timer or post of a plugin. Transactions alone do not need the thread.
 final class LaneAlarm: Sendable {
   private struct State: Sendable {
     var isClosed = false

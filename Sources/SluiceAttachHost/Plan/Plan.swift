@@ -25,7 +25,7 @@ struct Plan: Sendable {
   /// The folder for the events of each process; nil if events are not written.
   var events: String?
 
-  /// - Throws: if it is not a plan, or if a reference of the configuration cannot be resolved in this process.
+  /// - Throws: if the bytes are not a plan, or if a reference of the configuration cannot be resolved in this process.
   init(_ bytes: [UInt8]) throws {
     let document = try JSONValue(parsing: bytes, options: .rejectDuplicates)
     guard let text = document["text"]?.string, let file = document["file"]?.string else { throw Malformed() }

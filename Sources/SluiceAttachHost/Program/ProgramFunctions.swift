@@ -21,15 +21,16 @@ struct ProgramFunctions: @unchecked Sendable {
   /// process ends when only threads of the host are left.
   func noteThread() { work {} }
 
-  /// Runs work on a thread of the host. Waiting and exchanges must not be in it. A fork() of the program waits until
-  /// the work has ended: the thread does not exist in the child, so its changes would stay incomplete there.
+  /// Runs work on a thread of the host. The work must not wait and must not make an exchange. A fork() of the program
+  /// waits until the work has ended: the thread does not exist in the child, so its changes would stay incomplete
+  /// there.
   func work<Result>(_ body: () -> Result) -> Result {
     table.enter?()
     defer { table.leave?() }
     return body()
   }
 
-  /// How an exchange ended. Owns the memory of the form.
+  /// How an exchange ended. This value owns the memory to which `form` points.
   struct Exchanged: ~Copyable {
     fileprivate var form: sluice_attach_exchanged
     fileprivate let release: (@convention(c) (UnsafeMutablePointer<sluice_attach_exchanged>?) -> Void)?

@@ -8,7 +8,7 @@ struct TextMemory: ~Copyable {
 
   deinit { block?.deallocate() }
 
-  /// Copies lines, which are in one array, each with a NUL at its end.
+  /// Copies lines from one array, in which each line has a NUL at its end.
   mutating func hold(_ lines: LineText) -> UnsafeMutablePointer<sluice_attach_text> {
     let (forms, text) = makeRoom(texts: lines.count, bytes: lines.bytes.count)
     lines.bytes.withUnsafeBytes { text.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(text), byteCount: $0.count) }

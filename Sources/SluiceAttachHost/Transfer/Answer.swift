@@ -15,7 +15,7 @@ enum Answer {
     self = changes.isEmpty ? .proceed : .request(changes)
   }
 
-  /// What the request stages have changed; a nil member stays as it is.
+  /// What the request stages have changed. A nil member means that there is no change.
   struct RequestChanges {
     var method: [UInt8]?
     var url: [UInt8]?

@@ -164,7 +164,7 @@ final class BodyPipe: BodySink {
     case nothing
   }
 
-  /// - Parameter onlyChunks: whether to take only a chunk; an end or a file is then left for the next call.
+  /// - Parameter onlyChunks: whether to take only a chunk. If so, an end or a file stays for the next call.
   private func take(onlyChunks: Bool = false) -> Step {
     let (step, resumes) = state.withLock { state -> (Step, Bool) in
       if state.isAbandoned, case .failed(let error) = state.end { return (.failed(error), false) }
@@ -204,7 +204,7 @@ final class BodyPipe: BodySink {
     if isSecond { throw TransactionError(code: .sink, message: "two tasks read the same body at the same time") }
   }
 
-  /// Makes every read of the body fail, also those that are waiting, and ends the transfer if it is still running.
+  /// Makes every read of the body fail, including reads that are waiting, and ends the transfer if it is still running.
   func cancel() {
     let (waiter, wasRunning) = state.withLock { state -> (Handover<Void>?, Bool) in
       guard !state.isAbandoned else { return (nil, false) }

@@ -50,7 +50,7 @@ struct LineSplitter: Sendable {
     return line
   }
 
-  /// The last line if it has no line end; nil if the bytes ended with one.
+  /// The last line if it has no line end; nil if the bytes ended with a line end.
   mutating func finish() -> [UInt8]? {
     guard start < bytes.count else { return nil }
     defer { start = bytes.count }

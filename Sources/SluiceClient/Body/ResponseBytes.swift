@@ -60,7 +60,7 @@ public struct ResponseChunks: AsyncSequence, Sendable {
 
   let source: BodySource
 
-  /// Reads the body; for one task.
+  /// Reads the body. Only one task may use it.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let source: BodySource
 

@@ -26,7 +26,7 @@ public struct ResponseLines: AsyncSequence, Sendable {
   let chunks: ResponseChunks
   let maximumBytes: Int
 
-  /// Reads the body; for one task.
+  /// Reads the body. Only one task may use it.
   public struct AsyncIterator: AsyncIteratorProtocol {
     var lines: LineIterator
 

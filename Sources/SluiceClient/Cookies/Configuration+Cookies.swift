@@ -14,8 +14,8 @@ extension Configuration {
     addCookies(jar, name: name, besidesGiven: false)
   }
 
-  /// - Parameter besidesGiven: whether the jar's cookies are also sent if the caller has set cookies; they then come
-  ///   before the caller's cookies.
+  /// - Parameter besidesGiven: whether the jar's cookies are also sent if the caller has set cookies. If so, the jar's
+  ///   cookies come before the caller's cookies.
   package mutating func addCookies(_ jar: CookieJar, name: String, besidesGiven: Bool) {
     addStage(name, StageCode(direct: CookieStage(jar, besidesGiven: besidesGiven), isTrusted: true))
   }

@@ -13,8 +13,8 @@ final class CookieStage: Interceptor, Tracer {
   private let jar: CookieJar
   private let besidesGiven: Bool
 
-  /// - Parameter besidesGiven: whether the jar's cookies are also sent if the caller has set cookies; they then come
-  ///   before the caller's cookies.
+  /// - Parameter besidesGiven: whether the jar's cookies are also sent if the caller has set cookies. If so, the jar's
+  ///   cookies come before the caller's cookies.
   init(_ jar: CookieJar, besidesGiven: Bool = false) {
     self.jar = jar
     self.besidesGiven = besidesGiven

@@ -12,11 +12,11 @@ extension Client {
     try await download(for: Request(url: url), to: path, delegate: delegate, cancellation: cancellation)
   }
 
-  /// Sends a request, and writes the body of its response to a file, which either is complete or does not exist.
+  /// Sends a request, and writes the body of its response to a file.
   ///
-  /// The body goes to a hidden file in the folder of the target, with the mode 0600. When all of it is on disk, the
-  /// file gets the name of the target and replaces a file of that name; a symbolic link there is replaced and not
-  /// followed. The file keeps its mode. No loop waits for the disk.
+  /// The file is complete, or it does not exist. The body goes to a hidden file in the folder of the target, with the
+  /// mode 0600. When all of it is on disk, the file gets the name of the target and replaces a file of that name; a
+  /// symbolic link there is replaced and not followed. The file keeps its mode. No loop waits for the disk.
   ///
   /// Unless the caller sets `Accept-Encoding`, no content coding is requested, so that the download can be resumed.
   /// - Parameters:

@@ -5,8 +5,8 @@ enum StrongValidator: Hashable, Sendable {
   case entityTag(String)
   case lastModified(String)
 
-  /// A modification date is strong only if the response was made some time later. One minute is enough for clocks that
-  /// differ (RFC 9110 §8.8.2.2).
+  /// A modification date is strong only if the response was made at least this long after it. One minute is enough for
+  /// clocks that differ (RFC 9110 §8.8.2.2).
   private static let leastSeconds: Int64 = 60
 
   /// Nil if the response has no strong validator; a weak tag does not identify the bytes.

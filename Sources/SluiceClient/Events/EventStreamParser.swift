@@ -14,7 +14,7 @@ struct EventStreamParser: Sendable {
   init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
   /// Takes a line without its line end.
-  /// - Returns: the event, if this is the empty line that completes it; nil if the event has no data.
+  /// - Returns: the event if this line is empty and thus completes an event that has data; otherwise nil.
   mutating func take(_ line: [UInt8]) throws(TooLarge) -> ServerSentEvent? {
     var line = line[...]
     // A byte order mark at the beginning of the stream is not part of it.

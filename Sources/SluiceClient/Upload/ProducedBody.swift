@@ -75,7 +75,7 @@ package final class ProducedBody: Sendable {
     return cancellation
   }
 
-  /// Cancels the task, also if the body was not sent completely.
+  /// Cancels the task, even if the body was not sent completely.
   package func stop() {
     let (task, waiters) = state.withLock { state in
       // If the body is still being read, it must not look complete.
@@ -174,7 +174,8 @@ extension ProducedBody.State {
   }
 }
 
-/// A weak reference to the stream of an upload. The stream owns the closure that needs this reference.
+/// A weak reference to the stream of an upload. The closure that needs this reference belongs to the stream, so a
+/// strong reference would be a cycle.
 private final class WeakStream: Sendable {
   struct Reference { weak var value: BodyStream? }
   let stream = Locked(Reference())

@@ -46,7 +46,7 @@ enum AttachCommand {
     try AttachReload(plan, of: file, arguments, to: folder).start()
     let program = try AttachedProgram(
       arguments.program, preload: libraries.preload, first, plan.failsWithoutPipeline, folder, blocking: blocked)
-    // This follows the start of the program, so that the program does not have to wait for it.
+    // Old folders are removed after the start of the program, so that the program does not have to wait for this.
     AttachFolder.removeAbandoned()
     let status = program.wait()
     AttachSummary(

@@ -18,8 +18,8 @@ final class AttachFolder: @unchecked Sendable {
 
   private static let pageBytes = 4096
 
-  /// - Parameter libraries: the host library among them must not change afterwards: programs check its file against the
-  ///   page.
+  /// - Parameter libraries: the file of the host library must not change after this call, because programs compare it
+  ///   with the page.
   init(_ libraries: AttachLibraries) throws(CommandError) {
     path = try Self.make()
     var content = sluice_attach_page()

@@ -15,7 +15,7 @@ struct AttachPlan: Sendable {
   private let file: String
   private let configuration: Configuration
   private let configurationText: [UInt8]
-  /// The private copies of the libraries exist as long as these values.
+  /// The values that hold the private copies of the libraries. A copy exists as long as its value.
   private let staged: [StagedLibrary]
 
   var failsWithoutPipeline: Bool { configuration.attach.failsWithoutPipeline }

@@ -13,7 +13,7 @@ struct DynamicLoader {
     return text.split(separator: "\n").compactMap { line in
       let parts = line.split(whereSeparator: \.isWhitespace)
       if parts.count >= 3, parts[1] == "=>" { return String(parts[2]) }
-      // The line of a library that is referenced by its path has no arrow.
+      // If a library is referenced by its path, its line has no arrow.
       return parts.first.flatMap { $0.hasPrefix("/") ? String($0) : nil }
     }
   }

@@ -3,7 +3,7 @@ import SluiceJSON
 /// The keys of a configuration that have no effect in a program, because a program has its own transport.
 enum IneffectiveKeys {
   private static let whole: Set<String> = ["deadline", "retry", "redirects", "validate", "control", "watchdog"]
-  /// Objects that have an effect only through the members named here: the base URL, whose origin counts as first party
+  /// Objects of which only the named members have an effect. These are the base URL, whose origin counts as first party
   /// for trace headers, and the time limit of the trial before the start.
   private static let partly: [String: Set<String>] = ["transport": ["baseURL"], "swap": ["trial"]]
   /// Members that have an effect only for call-outs.

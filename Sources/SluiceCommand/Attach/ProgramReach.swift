@@ -37,7 +37,8 @@ struct ProgramReach {
 
   private mutating func add(_ line: String) { lines.append("  \(line)") }
 
-  /// How deep scripts can be nested whose interpreters are scripts; this is the limit of the kernel.
+  /// The maximum depth of nested scripts: the interpreter of a script can be a script itself. This is the limit of the
+  /// kernel.
   private static let maximumDepth = 4
 
   private mutating func describeInterpreter(of head: ScriptHead, depth: Int) {
@@ -65,7 +66,7 @@ struct ProgramReach {
     for library in found { describe(library: library) }
     guard found.isEmpty else { return }
     isReached = true
-    add("not linked with libcurl, but modules with libcurl that it opens later and programs that it starts are reached")
+    add("not linked with libcurl; attach reaches modules with libcurl that it opens later, and programs that it starts")
   }
 
   private mutating func describe(library: String) {

@@ -7,7 +7,7 @@ extension WaitStatus {
   /// an interrupt, it stops only if the interrupt has ended the command. Does nothing if the process exited.
   func endAlike() {
     guard case .killed(let number) = self else { return }
-    // This process must not write a core dump. If core dumps are enabled, the program has already written its own.
+    // This process must not write a core dump: if core dumps are enabled, the program has already written one.
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     signal(number, SIG_DFL)

@@ -8,7 +8,8 @@ import SluicePluginImage
 import SluiceTraceContext
 import SluiceTrial
 
-/// What `send`, `run` and `check` share: a configuration, an engine, and the statuses of their errors.
+/// The start that `send`, `run` and `check` share: they read a configuration, create an engine, and map errors to exit
+/// statuses.
 enum EngineStart {
   /// How long plugins have to write their buffered data after the last request has ended.
   static let farewell = Duration.seconds(5)
@@ -23,15 +24,15 @@ enum EngineStart {
   }
 
   /// - Parameters:
-  ///   - updates: what is done about signed releases.
-  ///   - trial: tries out libraries before they are loaded; nil loads them without a trial.
+  ///   - updates: what the engine does with signed releases.
+  ///   - trial: runs each library in a trial before the engine loads it; if nil, there is no trial.
   ///   - wrap: wraps the transport of each loop.
   static func engine(
     _ configuration: Configuration, updates: EngineUpdates = .installed, trial: HelperTrial? = HelperTrial(warn: warn),
     wrap: TransportWrapper? = nil
   ) throws(CommandError) -> Engine {
-    // Must follow the loading of libraries, so that exit functions that they have registered run after the command's
-    // exit function.
+    // The command's exit function must be registered after the libraries are loaded. It then runs before the exit
+    // functions that the libraries have registered.
     defer { ProcessEnd.watch() }
     return try updates.start(configuration) { configuration throws(EngineError) in
       try Engine(

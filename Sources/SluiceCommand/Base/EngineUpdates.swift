@@ -24,7 +24,8 @@ enum EngineUpdates {
     let prepared = try Self.prepared(updater, isFollowed: self == .followed)
     let engine: Engine
     do { engine = try start(prepared) } catch {
-      // Without this call, the next process would blame a release on probation for the end of this process.
+      // If a release is on probation, the next process would otherwise take the end of this process for a failure of
+      // the release.
       if !(error.underlying is PluginError) { WaitingThread.run { await updater.leaveProbation() } }
       throw EngineStart.failure(error)
     }

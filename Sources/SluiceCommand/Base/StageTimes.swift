@@ -3,7 +3,7 @@ import SluicePipeline
 
 /// A table of the times that stages and tracers took.
 enum StageTimes {
-  /// Empty if no stage or tracer was called.
+  /// Returns an empty list if no stage or tracer was called.
   static func lines(of metrics: MetricsSnapshot) -> [String] {
     var table = TextTable("stage", "calls", "p50", "p99", "total", "faults")
     for stage in metrics.stages where stage.calls > 0 {

@@ -34,8 +34,8 @@ final class BenchLane: Sendable {
     }
   }
 
-  /// The number of requests to submit before the loop gets to do other work. The limit is needed because a stage can
-  /// answer a request within `submit`.
+  /// The maximum number of requests that are submitted in a row, before the loop does other work. Without this limit, a
+  /// stage that answers requests within `submit` would keep the loop here.
   private static let burst = 256
 
   let engine: Engine
@@ -77,7 +77,7 @@ final class BenchLane: Sendable {
     return round ?? nil
   }
 
-  /// Stops the lane: no further request begins. From any thread.
+  /// Stops the lane: no further request begins. Can be called on any thread.
   func stop() {
     state.withLock { state in
       state.isStopped = true
@@ -98,14 +98,14 @@ final class BenchLane: Sendable {
     Task.detached(executorPreference: engine.executors[0]) { [self] in fill() }
   }
 
-  /// False if `fill` is already running further down the stack.
+  /// Marks `fill` as running. Returns false if an outer call of `fill` is still running on this stack.
   private func begin(_ state: inout State) -> Bool {
     guard !state.isFilling else { return false }
     state.isFilling = true
     return true
   }
 
-  /// False if no request can begin now.
+  /// Counts one more running request. Returns false if no request can begin now.
   private func takeNext(_ state: inout State) -> Bool {
     guard state.toStart > 0, state.running < connections else {
       state.isFilling = false

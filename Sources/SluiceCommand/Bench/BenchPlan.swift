@@ -13,6 +13,6 @@ struct BenchPlan: Sendable {
     rounds = try arguments.integer("rounds", 1...1000) ?? 5
   }
 
-  /// The number of requests before the first round, which open connections and allocate memory.
+  /// The number of requests that are sent before the first round, so that connections are open and memory is allocated.
   var warmUp: Int { max(1, requests / 4) }
 }

@@ -47,7 +47,7 @@ final class BenchSession: Sendable {
     return configuration
   }
 
-  /// Stops the session: no further request begins. From any thread.
+  /// Stops the session: no further request begins. Can be called on any thread.
   func stop() {
     pipeline.stop()
     bare?.stop()

@@ -10,8 +10,8 @@ extension PluginBuild {
     let build = sourceHash
     let sdk = try PluginSDK.find()
     var settings = ["SLUICE_SDK": sdk.package, "SLUICE_BUILD": build]
-    // The variable is part of the record's environment, so a direct build notices if the last build differed in
-    // `isStatic`.
+    // The variable is part of the record's environment. A direct build therefore notices if `isStatic` was different in
+    // the last build.
     if isStatic { settings["SLUICE_STATIC_STDLIB"] = "1" }
     let flags = isStatic ? Self.staticFlags(sdk) : []
     // A release is always built as a package.

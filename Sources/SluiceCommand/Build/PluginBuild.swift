@@ -33,8 +33,8 @@ struct PluginBuild {
     return libraries
   }
 
-  /// Removes the write permission of other users, which files have with a umask such as 002. The host refuses a library
-  /// if others can write to it or to its folder.
+  /// Removes the write permission of other users, which new files have if the umask is, for example, 002. The host
+  /// refuses a library if others can write to it or to its folder.
   private func keepToOwner(_ library: String) {
     for path in [library, Paths.folder(of: library)] {
       var status = stat()
@@ -116,15 +116,15 @@ extension PluginBuild {
     words("CC", or: ["cc"]) + ["-std=c11"] + Self.errorsOfC + flags(sdk) + words("CFLAGS", or: [])
   }
 
-  /// In C11, both are errors. Without these options, a call of an undeclared function that returns a pointer yields
-  /// only half of the pointer.
+  /// The C11 standard forbids both, but a compiler may only warn. A call of an undeclared function that returns a
+  /// pointer then yields only half of the pointer.
   private static let errorsOfC = ["-Werror=implicit-function-declaration", "-Werror=int-conversion"]
 
   private func cPlusPlusCompiler(_ sdk: PluginSDK) -> [String] {
     words("CXX", or: ["c++"]) + ["-std=c++17", "-fvisibility-inlines-hidden"] + flags(sdk) + words("CXXFLAGS", or: [])
   }
 
-  /// The flags hide symbols, so that the loader does not merge symbols of two generations with the same name.
+  /// The flags hide symbols. Otherwise the loader could merge symbols that have the same name in two generations.
   private func flags(_ sdk: PluginSDK) -> [String] {
     ["-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden"] + (isRelease ? ["-O2", "-g"] : ["-O0", "-g"])
       + ["-I", sdk.headers]

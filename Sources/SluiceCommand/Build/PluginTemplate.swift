@@ -5,7 +5,7 @@ enum PluginTemplate {
     let text: String
   }
 
-  /// The files besides the code, which are the same for all languages.
+  /// The files of a plugin other than its code. They are the same for all languages.
   static func common(_ name: String, built: String, ignored: String) -> [File] {
     [
       File(

@@ -4,8 +4,8 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceTrial
 
-/// The part of `sluice check` that runs code of the plugins, always in child processes. A library that crashes, ends
-/// its process or hangs is then a problem of the configuration, and does not affect the command.
+/// The part of `sluice check` that runs code of the plugins, always in child processes. If a library crashes, ends its
+/// process or hangs, `check` reports that as a problem of the configuration. The command itself is not affected.
 ///
 ///     each library by itself, as before a swap ─ the whole engine: start, activate, end
 struct CheckTrial {
@@ -34,7 +34,7 @@ struct CheckTrial {
     }
     do {
       // Each library is tried by itself first, because that trial reports which instance and call failed. A trial of
-      // the whole engine does not.
+      // the whole engine cannot report this.
       guard let trial = HelperTrial(helper: helper.path) else { return [] }
       let refusals = try Engine.trialRefusals(of: configuration, trial: trial)
       guard refusals.isEmpty else { return refusals.map(EngineStart.failure) }

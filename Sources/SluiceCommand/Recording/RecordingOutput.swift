@@ -12,7 +12,7 @@ final class RecordingOutput: SideOutput {
     let secrets: SecretList
   }
 
-  /// All secrets that any configuration of the run hides.
+  /// The names of all secrets that the configurations of this run hide, including those of reloaded configurations.
   private struct Hidden: Sendable {
     var redaction = RedactionSettings()
     var secrets = SecretList()
@@ -44,7 +44,7 @@ final class RecordingOutput: SideOutput {
     }
   }
 
-  /// Takes the recording of a result, if it has one. From any thread.
+  /// Takes the recording of a result, if it has one. Can be called on any thread.
   func append(_ result: TransactionResult) {
     guard let exchange = result.recording else { return }
     file.append(Item(exchange: exchange, secrets: hidden.withLock { $0.secrets }), bytes: exchange.byteCount)

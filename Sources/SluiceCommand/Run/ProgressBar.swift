@@ -14,7 +14,7 @@ final class ProgressBar: Sendable {
   private let isFinished = Monitor(false)
   private let thread: SystemThread
 
-  /// Nil if standard error is not a terminal, or if the arguments disable the progress bar.
+  /// Returns nil if standard error is not a terminal, or if the arguments disable the progress bar.
   init?(
     _ arguments: ParsedArguments, _ session: RunSession, _ engine: Engine, _ input: InputLines
   ) throws(CommandError) {

@@ -52,7 +52,7 @@ enum RunCommand {
       Option("quiet", "q", nil, "Show neither progress nor summary"),
     ], run: { arguments throws(CommandError) in try run(arguments) })
 
-  /// The time for plugins to write their data if requests are still in flight when the drain time has passed.
+  /// How long plugins can write their data if requests are still in flight after the drain time.
   private static let lastMoment = Duration.milliseconds(250)
 
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
@@ -91,7 +91,7 @@ enum RunCommand {
     let inputFailure = session.feed()
     let isWhole = signals.received == nil && session.outputFailure == nil && session.sideFailure == nil
     session.waitForResults(upTo: settings.drain)
-    // The time in which plugins write their buffered data. Requests that are still in flight after it fail.
+    // Plugins can write their buffered data for this time. Requests that are still in flight when it ends fail.
     let rest = session.inFlight == 0 ? settings.drain : Self.lastMoment
     WaitingThread.run { await engine.shutdown(drain: rest) }
     session.waitForResults()
@@ -115,7 +115,7 @@ enum RunCommand {
     return try InputLines(path: arguments["input"], limitBytes: settings.lineLimitBytes)
   }
 
-  /// Nil without `--resume`.
+  /// Returns nil without `--resume`.
   private static func earlierOutput(
     _ arguments: ParsedArguments, _ settings: RunSettings, besides input: FileIdentity?, _ signals: ProcessSignals
   ) throws(CommandError) -> ResumedOutput? {

@@ -1,7 +1,7 @@
 import SluiceJSON
 import SluiceMessages
 
-/// The request of one line, from when it was read to its result.
+/// A request from one input line. It exists from the reading of the line until the result of the request.
 final class RunJob: Sendable {
   /// The `id` of the line, or its number.
   let id: ResultID

@@ -3,12 +3,13 @@ import SluiceLoop
 import SluiceSupport
 import Synchronization
 
-/// The part of a run that belongs to one event loop: results that are not yet handed to the session, and jobs to begin.
+/// The part of a run that belongs to one event loop. It holds results that the session has not got yet, and jobs that
+/// the loop will begin.
 ///
-/// A loop collects the results of a turn here and hands them over together, so that it needs the lock of the session,
-/// for which threads compete, only once per turn and not once per line. A lane has locks because its loop can be
-/// stalled. Another thread then hands over the collected results, and begins the jobs that the lane has taken but not
-/// begun.
+/// A loop collects the results of a turn here and hands them over together. It therefore needs the lock of the session
+/// only once per turn, and not once per line. Threads compete for that lock. A lane has locks because its loop can be
+/// stalled: another thread then hands over the collected results. That thread also begins the jobs that the lane has
+/// taken but not begun.
 final class RunLane: Sendable {
   /// The results of a turn.
   struct Results: ~Copyable {
@@ -43,7 +44,7 @@ final class RunLane: Sendable {
     }
   }
 
-  /// Lends the results to `body`, then clears them; from any thread.
+  /// Lends the results to `body`, then clears them. Can be called on any thread.
   func take<Taken: Sendable>(_ body: (borrowing Results) -> Taken) -> Taken {
     results.withLock { results in
       defer {
@@ -61,15 +62,15 @@ final class RunLane: Sendable {
     }
   }
 
-  /// A job to begin. From any thread.
+  /// Returns a job to begin. Can be called on any thread.
   func nextJob() -> RunJob? { jobs.withLock { $0.popFirst() } }
 
-  /// Runs the turn on the loop, unless a turn is already posted. From any thread.
+  /// Runs the turn on the loop, unless a turn is already posted. Can be called on any thread.
   func post(_ turn: @escaping @Sendable () -> Void) {
     guard !isPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
     loop.post(turn)
   }
 
-  /// Must be called at the beginning of a turn. A ``post(_:)`` after it causes another turn.
+  /// Must be called at the beginning of a turn. If ``post(_:)`` is called after it, another turn follows.
   func turnBegins() { _ = isPosted.exchange(false, ordering: .acquiringAndReleasing) }
 }

@@ -60,7 +60,7 @@ struct RunParser: Sendable {
     return (try? document(text)).flatMap(id) ?? ResultID(line: line)
   }
 
-  /// Nil if the document has no member that can be an id.
+  /// Returns nil if the document has no member that can be an id.
   private static func id(_ document: JSONValue) -> ResultID? {
     document["id"].flatMap { $0.isObject || $0.isArray ? nil : ResultID($0) }
   }

@@ -5,10 +5,11 @@ import SluiceSupport
 /// bytes, so that memory does not grow with the input.
 ///
 /// If there are limits for hosts, a job whose host is at its limit waits in a separate list, and jobs of other hosts
-/// begin before it. A slow host thus delays other hosts only if its jobs fill the queue.
+/// begin before it. A slow host therefore delays other hosts only if its jobs fill the queue.
 struct RunQueue {
   private static let maximumBytes = 8 << 20
-  /// Besides the jobs in the queue, the reader holds at most this number of jobs, and roughly this number of bytes.
+  /// The maximum number of jobs, and roughly the maximum number of bytes, that the reader holds in addition to the jobs
+  /// in the queue.
   static let batch = (count: 32, bytes: 64 << 10)
 
   private let limits: HostLimits
@@ -17,8 +18,8 @@ struct RunQueue {
   private var ready = FIFOQueue<RunJob>()
   /// The hosts of jobs; empty if there are no limits for hosts.
   private var hosts: [Origin: Host] = [:]
-  /// Hosts for which a job has just begun, with the time of the monotonic clock at which the next job may begin. They
-  /// are in the order of these times.
+  /// Hosts that pause because a job has just begun. Each has the time of the monotonic clock at which its next job may
+  /// begin. They are in the order of these times.
   private var resting = FIFOQueue<(origin: Origin, end: Duration)>()
   private var count = 0
   private var bytes = 0
@@ -27,7 +28,8 @@ struct RunQueue {
   private struct Host {
     /// The number of jobs in flight or ready to begin.
     var taken = 0
-    /// Whether the next job must not be admitted, because a job is ready or has just begun.
+    /// Whether the host pauses between two jobs: a job of the host is ready or has just begun, so the next job is not
+    /// admitted yet.
     var isResting = false
     var waiting = FIFOQueue<RunJob>()
   }
@@ -42,7 +44,7 @@ struct RunQueue {
   var isEmpty: Bool { count == 0 }
 
   var isFull: Bool { count >= maximumCount || bytes >= Self.maximumBytes }
-  /// Whether there is enough room that it is worth waking the reader.
+  /// Whether there is so much room that the reader should be woken.
   var isHalfEmpty: Bool { count <= maximumCount / 2 && bytes <= Self.maximumBytes / 2 }
 
   mutating func append(_ job: RunJob) {
@@ -80,7 +82,7 @@ struct RunQueue {
     return dropped
   }
 
-  /// When the next pause of a host ends, so that a job can become ready; nil if no host pauses.
+  /// The time at which the next pause of a host ends and a job of this host can become ready; nil if no host pauses.
   var nextRestEnd: Duration? { resting.first?.end }
 
   /// Makes waiting jobs of a host ready as far as its limits allow. Forgets a host that has neither jobs nor a pause.

@@ -74,7 +74,7 @@ extension RunSession {
     if reserveSlot() { submit(job) }
   }
 
-  /// Waits for a free slot, in a run that does not read ahead. Returns false if the session stops.
+  /// Waits for a free slot. It is used if the run does not read ahead. Returns false if the session stops.
   private func reserveSlot() -> Bool {
     waitAsReader { state -> Bool? in
       if state.isStopping {
@@ -120,7 +120,7 @@ extension RunSession {
   func startNext(_ pace: inout RunPace?) -> Bool {
     pace?.wait(on: state) { $0.isStopping }
     while true {
-      // If no slot is free, the end of a host's pause would not let a job start, so it does not end the wait.
+      // The end of a host's pause ends this wait only if a slot is free. Without a free slot, no job could start then.
       let restEnd = state.withLock { hasFreeSlot($0) ? $0.queue.nextRestEnd : nil }
       let bound = restEnd.map { $0 - MonotonicClock.now } ?? Self.longWait
       let step: Step? = state.wait(upTo: bound) { state in
@@ -146,7 +146,8 @@ extension RunSession {
 
   private enum Step {
     case start(RunJob)
-    /// The wait must begin again, because it must now end with the pause of a host.
+    /// No job is ready, and the time of the next pause's end has changed. The wait must begin again with this time as
+    /// its limit.
     case waitAgain
     case ended
   }

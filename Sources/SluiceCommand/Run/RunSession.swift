@@ -8,8 +8,8 @@ import SluiceTraceContext
 import Synchronization
 
 /// Keeps a number of transactions in flight. The reader fills a queue in batches. Each loop takes as many jobs from the
-/// queue as it has free places, and hands over their results once per turn. A request thus needs no thread switch, and
-/// no lock that several threads compete for.
+/// queue as it has free places, and hands over their results once per turn. A request therefore needs no thread switch,
+/// and no lock that several threads compete for.
 ///
 ///     InputLines ─► feed ─► RunQueue ─► turn ─► Engine.submit ─► finish ─► RunLane ─► ByteOutput
 ///                                        ▲                                    │
@@ -31,7 +31,7 @@ final class RunSession: Sendable {
     var isUneven = false
   }
 
-  /// The results by which the counts of the session change.
+  /// The numbers and jobs with which ended results change the counts of the session.
   private struct Ended {
     var count = 0
     var failed = 0
@@ -93,8 +93,8 @@ final class RunSession: Sendable {
 
   /// Continues when an output has room again.
   private func goOn() {
-    // The output makes room without holding this lock. A reader that has seen no room holds the lock until it waits.
-    // Taking the lock here thus ensures that the reader is woken.
+    // The output makes room without holding this lock. A reader that has seen no room keeps this lock until it begins
+    // to wait. Because this function takes the lock, it wakes such a reader in every case.
     state.update { _ in }
     beginJobs()
   }
@@ -112,7 +112,7 @@ final class RunSession: Sendable {
   /// From now on, hides the secrets that the reloaded configuration names.
   func adopt(_ redaction: RedactionSettings) { mask.withLock { $0 = SecretMask(redaction) } }
 
-  /// Stops the session: no further request begins. From any thread.
+  /// Stops the session: no further request begins. Can be called on any thread.
   func stop() {
     hasStopped.store(true, ordering: .relaxed)
     state.update { $0.isStopping = true }
@@ -139,8 +139,8 @@ final class RunSession: Sendable {
 
   /// Makes the loops begin jobs in free places. Must not be called on a loop.
   func beginJobs() {
-    // The engine recognizes a stalled loop only if there are requests on it; it then sends further requests to another
-    // loop. If no request is in flight, one is therefore submitted here, through the engine.
+    // The engine recognizes a stalled loop only if there are requests on the loop. It then sends further requests to
+    // another loop. If no request is in flight, one request is therefore submitted here through the engine.
     while let job = takeForEngine() { submit(job) }
     for lane in lanes { post(lane) }
   }
@@ -165,7 +165,8 @@ final class RunSession: Sendable {
 
   private func post(_ lane: RunLane) { lane.post { [self] in turn(of: lane) } }
 
-  /// Hands over the results of the lane, and begins jobs in the places that became free. On the lane's loop.
+  /// Hands over the results of the lane, and begins jobs in the places that became free. Must be called on the lane's
+  /// loop.
   private func turn(of lane: RunLane) {
     lane.turnBegins()
     let ended = handOver(lane)
@@ -178,7 +179,7 @@ final class RunSession: Sendable {
     }
     if wakes { state.broadcast() }
     guard !jobs.isEmpty else { return }
-    // The jobs are stored and begun one at a time. If a stage blocks the loop, another thread can thus begin the
+    // The jobs are stored and begun one at a time. If a stage blocks the loop, another thread can therefore begin the
     // remaining jobs.
     lane.keep(jobs)
     while let job = lane.nextJob() { submit(job, by: lane) }
@@ -198,7 +199,7 @@ final class RunSession: Sendable {
     return jobs
   }
 
-  /// Writes the results that the lane has collected; from any thread.
+  /// Writes the results that the lane has collected. Can be called on any thread.
   private func handOver(_ lane: RunLane) -> Ended {
     lane.take { results in
       guard results.count > 0 else { return Ended() }

@@ -17,7 +17,7 @@ struct RunSettings: Sendable {
   let hasMetadata: Bool
   /// The requests of an archive, in place of lines of input.
   let archived: ArchivedRequests?
-  /// Nil serves no metrics; 0 selects any free port.
+  /// The port for metrics. If it is nil, no metrics are served; 0 selects any free port.
   let metricsPort: UInt16?
 
   init(_ arguments: ParsedArguments) throws(CommandError) {
@@ -40,7 +40,7 @@ struct RunSettings: Sendable {
       arguments, configuration, lineLimitBytes: Self.lineLimitBytes(configuration))
   }
 
-  /// Adds the settings of the arguments to a configuration that was read later.
+  /// Adds the settings of the arguments to a configuration that was read during the run.
   func complete(_ configuration: Configuration) throws(CommandError) -> Configuration {
     try Self.complete(configuration, plugins, control)
   }
@@ -76,7 +76,7 @@ struct RunSettings: Sendable {
     return wanted
   }
 
-  /// Whether jobs in the queue can wait until a certain time, and not only for the end of other jobs.
+  /// Whether a job in the queue can become ready at a certain time, and not only when another job ends.
   var hasStarter: Bool { hostLimits.interval != nil || hostLimits.inFlight != nil && interval != nil }
 
   private static func interval(_ arguments: ParsedArguments, _ option: String) throws(CommandError) -> Duration? {

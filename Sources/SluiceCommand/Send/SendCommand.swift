@@ -41,7 +41,8 @@ enum SendCommand {
     let mask = setup.mask
     setup.configure { configuration in
       if arguments.has("verbose") { VerboseStage(mask: mask).watch(&configuration) }
-      // These are added after the verbose stage, because both set `onSentHead`, the function that gets sent heads.
+      // These stages must be added after the verbose stage, which replaces `onSentHead`, the function that gets sent
+      // heads. These stages keep the earlier function and call it.
       sides.append(to: &configuration)
       trace?.append(to: &configuration)
     }
@@ -68,8 +69,8 @@ enum SendCommand {
     return status
   }
 
-  /// Ends the process at the first signal. Reading the arguments can wait for a pipe or a person, and nothing has been
-  /// started yet that would have to be finished.
+  /// Ends the process at the first signal. Reading the arguments can take long, because it can wait for a pipe or a
+  /// person. Nothing that must be shut down has been started yet.
   private static func endAtOnce(on signals: ProcessSignals) {
     signals.onSignal { [signals] in
       PasswordPrompt.restoreTerminal()

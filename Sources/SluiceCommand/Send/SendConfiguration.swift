@@ -94,7 +94,8 @@ enum SendConfiguration {
     configuration.retry.budget = 1
   }
 
-  /// The names of settings in errors: that of the option if there is one, otherwise that of the key.
+  /// The names of settings in error messages. A setting that an option sets has the option's name, and any other
+  /// setting has its key.
   private static var names: SettingNames {
     var names = SettingNames()
     names.deadline = "-m"

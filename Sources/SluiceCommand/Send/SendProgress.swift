@@ -11,8 +11,8 @@ final class SendProgress: Sendable {
   private let isFinished = Monitor(false)
   private let thread: SystemThread
 
-  /// Nil if standard error is not a terminal, or if no bodies are written to files. With `-#`, the progress is shown
-  /// even if no bodies are written to files.
+  /// Returns nil if standard error is not a terminal, or if no bodies are written to files. With `-#`, the progress is
+  /// shown even if no bodies are written to files.
   init?(_ arguments: ParsedArguments, _ session: SendSession) throws(CommandError) {
     let terminal = Terminal.standardError
     let isQuiet = ["silent", "no-progress-meter", "verbose"].contains(where: arguments.has)

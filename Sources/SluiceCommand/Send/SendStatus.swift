@@ -1,8 +1,8 @@
 import SluiceMessages
 import SluicePipeline
 
-/// The exit statuses of `send` for failed requests. They are those of curl, if curl has one for the failure (curl(1),
-/// "EXIT CODES").
+/// The exit statuses of `send` for failed requests. If curl has a status for the failure, `send` has the same status
+/// (curl(1), "EXIT CODES").
 enum SendStatus {
   /// The server did not send the rest of a body.
   static let notResumed = ExitStatus(code: 33)

@@ -45,7 +45,7 @@ final class SendTransfer: Sendable {
 
   func cancel() { output.cancellation.cancel() }
 
-  /// Holds the output back until ``release()`` is called, which happens when this transfer may write to standard
+  /// Holds the output back until ``release()`` is called. The session calls it when this transfer may write to standard
   /// output.
   func hold() { output.hold() }
   func release() { output.release() }

@@ -84,7 +84,7 @@ enum ManPage {
     All succeeded.
     .TP
     .B 1
-    A request failed for a reason that has no status below, output could not be written, \fBverify\-trace\fR or \fBplugin validate\fR found something, or an engine
+    A request failed for a reason that has no status below; output could not be written; \fBverify\-trace\fR or \fBplugin validate\fR found a problem; or an engine
     refused what \fBctl\fR asked for.
     .TP
     .B 2

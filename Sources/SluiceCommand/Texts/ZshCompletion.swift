@@ -93,12 +93,12 @@ enum ZshCompletion {
     }
   }
 
-  /// Escapes text for a place between single quotes where a colon would end the text.
+  /// Escapes text that is between single quotes, and that a colon would end.
   private static func quoted(_ text: String) -> String {
     text.replacing("'", with: "'\\''").replacing(":", with: "\\:")
   }
 
-  /// Escapes text for a place where brackets would end the text too.
+  /// Escapes text that is between single quotes, and that a colon or a bracket would end.
   private static func escaped(_ text: String) -> String {
     quoted(text).replacing("[", with: "\\[").replacing("]", with: "\\]")
   }

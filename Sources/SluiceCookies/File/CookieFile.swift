@@ -4,7 +4,7 @@ import SluiceSupport
 /// The file of a jar. It is checked before it is read, replaced as a whole, and locked against other processes. Every
 /// function waits for the disk.
 struct CookieFile: Sendable {
-  /// The limit is higher than the size of 3,000 cookies of the largest size.
+  /// The maximum size of the file. A file with 3,000 cookies of the largest size is smaller.
   static let maximumBytes = 32 << 20
   private static let pause = Duration.milliseconds(10)
 
@@ -57,8 +57,8 @@ struct CookieFile: Sendable {
     syncFolder()
   }
 
-  /// Writes the folder's entry of the new file to the disk too. A failure is ignored, because the file has already been
-  /// replaced.
+  /// Also writes the folder to the disk, because it contains the entry of the new file. A failure is ignored, because
+  /// the file has already been replaced.
   private func syncFolder() {
     let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "."
     if let folder = FileDescriptor(opening: folder, O_RDONLY | O_DIRECTORY) { fsync(folder.raw) }
@@ -67,7 +67,7 @@ struct CookieFile: Sendable {
   // MARK: Locking
 
   /// Runs the body while no other jar in any process holds the lock of this file. The lock is a separate file in the
-  /// same folder, which is not removed.
+  /// same folder. That file is never removed.
   func withLock<Result>(
     timeout: Duration, _ body: () throws(CookieJarError) -> Result
   ) throws(CookieJarError) -> Result {

@@ -4,7 +4,7 @@ public struct CookieJarError: Error, Sendable, Hashable, CustomStringConvertible
   public struct Code: RawRepresentable, Sendable, Hashable {
     /// The code for programs.
     public let rawValue: String
-    /// Accepts any text. A code that this module does not know differs from all constants.
+    /// Accepts any text. If the text is none of the codes below, the value differs from all constants.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The content is not that of a cookie file; ``CookieJarError/line`` is the first wrong line.

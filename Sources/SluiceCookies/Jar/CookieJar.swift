@@ -186,8 +186,8 @@ public final class CookieJar: Sendable {
     let moment = now()
     var merged = CookieStore()
     for cookie in try Self.read(file, moment) { merged.insert(cookie, now: moment) }
-    // The state is read while the lock of the file is held. If there are two calls, the later call thus writes the
-    // later state.
+    // The state is read while the lock of the file is held. Of two calls, the later one therefore writes the later
+    // state.
     let (store, changed) = state.withLock { state in
       defer { state.changed = [] }
       return (state.store, state.changed)

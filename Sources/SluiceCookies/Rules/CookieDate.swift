@@ -15,7 +15,7 @@ package enum CookieDate {
     guard let time = fields.time, let day = fields.day, let month = fields.month, var year = fields.year else {
       return nil
     }
-    // Steps 3 and 4.
+    // Steps 3 and 4: a year of two digits is completed.
     if (70...99).contains(year) { year += 1900 } else if (0...69).contains(year) { year += 2000 }
     // Step 5.
     guard (1...31).contains(day), year >= 1601, time.hour <= 23, time.minute <= 59, time.second <= 59,

@@ -1,8 +1,8 @@
 /// Why a `Set-Cookie` field sets no cookie, with its step in draft-ietf-httpbis-rfc6265bis-22.
 package enum CookieRefusal: Error, Sendable, Hashable, CaseIterable {
-  /// §5.6 step 1.
+  /// §5.6 step 1: the field contains a control character.
   case controlCharacter
-  /// §5.6 step 5 and §5.7 step 4.
+  /// §5.6 step 5 and §5.7 step 4: name and value together are too long.
   case tooLong
   /// §5.7 step 1: a name or a path with a tab, which the file of a jar cannot express.
   case tab
@@ -20,9 +20,9 @@ package enum CookieRefusal: Error, Sendable, Hashable, CaseIterable {
   case hidesSecure
   /// §5.7 step 19: `SameSite=None` without `Secure`.
   case crossSiteNotSecure
-  /// §5.7 step 20.
+  /// §5.7 step 20: the name begins with `__Secure-`, but the cookie breaks the rule for this prefix.
   case securePrefix
-  /// §5.7 step 21.
+  /// §5.7 step 21: the name begins with `__Host-`, but the cookie breaks the rules for this prefix.
   case hostPrefix
   /// §5.7 step 22: a cookie without a name, whose value a server would take for a name with a prefix.
   case namelessPrefix

@@ -9,7 +9,7 @@ package struct PublicSuffixes: Sendable {
   /// Whether a list is available.
   let isKnown: Bool
 
-  /// The value without a list: every domain counts as a public suffix.
+  /// The value that is used if there is no list. Every domain then counts as a public suffix.
   package static let unknown = PublicSuffixes(contains: { _ in true }, isKnown: false)
 
   /// A list of these domains, for tests.
@@ -25,14 +25,15 @@ package struct PublicSuffixes: Sendable {
   }()
 }
 
-/// Unchecked because of the pointer. It is safe because libpsl only reads the list, and the list is never freed.
+/// `Sendable` is unchecked because of the pointer. It is safe because libpsl only reads the list, and the list is never
+/// freed.
 private final class SystemList: @unchecked Sendable {
   private let list: OpaquePointer?
 
   init() { list = psl_latest(nil) ?? psl_builtin() }
 
-  /// Without data, libpsl only knows the rule that each last label is a suffix. This therefore checks a suffix of two
-  /// labels.
+  /// Without data, libpsl only knows the rule that each last label is a suffix. A suffix of two labels therefore shows
+  /// whether there is data.
   var isUsable: Bool {
     list != nil && psl_is_public_suffix2(list, "co.uk", PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE) == 1
   }

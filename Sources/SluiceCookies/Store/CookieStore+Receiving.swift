@@ -53,7 +53,7 @@ extension CookieStore {
     return nil
   }
 
-  /// Steps 19 to 22.
+  /// Checks the rules of steps 19 to 22.
   private static func checkMarks(of cookie: Cookie, hasPath: Bool) throws(CookieRefusal) {
     guard cookie.sameSite != .none || cookie.isSecure else { throw .crossSiteNotSecure }
     guard keepsSecurePrefix(cookie) else { throw .securePrefix }

@@ -68,7 +68,7 @@ struct CurlFailure {
         "no connection within \(settings.connectTimeout) (\(names.connectTimeout)); \(words("timed out"))")
   }
 
-  /// After the request was sent, libcurl reports a line that is longer than its limits as lack of memory.
+  /// After the request was sent, libcurl reports lack of memory for a line that is longer than its limits.
   private var tooLong: TransportError {
     let part = hasHead ? "a trailer line of more than 4096 bytes" : "a header line of more than 102400 bytes"
     return make(
@@ -101,7 +101,7 @@ struct CurlFailure {
     ).with(code == CURLE_GOT_NOTHING ? .noResponse : hasHead ? .partialResponse : nil)
   }
 
-  /// When the connection broke, as part of an error message.
+  /// A phrase for error messages that says when the connection broke.
   var moment: String { hasHead ? "in the middle of the response" : "before the response" }
 
   func make(_ code: ErrorCode, _ message: String) -> TransportError {

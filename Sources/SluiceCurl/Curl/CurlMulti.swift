@@ -7,19 +7,19 @@ import SluicePipeline
 import SluiceSupport
 import Synchronization
 
-/// A multi handle of libcurl, which the events of one loop drive.
+/// A multi handle of libcurl. The events of one loop drive it.
 ///
-/// A descriptor stays registered for input when libcurl stops watching it between two requests, so that a reused
-/// connection costs no `epoll_ctl`. The registration ends when the socket is closed, or when an event arrives that
-/// libcurl does not wait for.
+/// When libcurl stops watching a descriptor between two requests, the descriptor stays registered for input. A reused
+/// connection therefore costs no `epoll_ctl`. The registration ends when the socket is closed, or when an event arrives
+/// that libcurl does not wait for.
 final class CurlMulti {
-  /// The limit for libcurl of concurrent streams on a connection. If a server allows fewer streams, libcurl opens more
-  /// connections to it (RFC 9113 §6.5.2 recommends at least 100).
+  /// The maximum number of concurrent streams that libcurl may open on a connection. If a server allows fewer streams,
+  /// libcurl opens more connections to it (RFC 9113 §6.5.2 recommends at least 100).
   static let streamsPerConnection = 100
 
   let handle: UnsafeMutableRawPointer
-  // The reference is strong, because libcurl's callbacks use the loop's epoll set when libcurl finally releases its
-  // sockets.
+  // The reference is strong, because the loop must exist until libcurl has released its last socket. The callbacks that
+  // libcurl then calls use the loop's epoll set.
   private let loop: Loop
   @exclusivity(unchecked) private var sockets = SocketTable()
   /// The descriptors by their local ports. Libcurl identifies the connection of a request by its local port.
@@ -96,7 +96,7 @@ final class CurlMulti {
     let wanted = sockets[descriptor].wanted
     guard wanted != 0 else { return forget(descriptor) }
     var mask: Int32 = 0
-    // An error is reported to libcurl as readiness, so that it reads or writes and gets the exact error.
+    // An error is reported to libcurl as readiness. Libcurl then reads or writes, and gets the exact error.
     let failed = events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
     if wanted & EPOLLIN.rawValue != 0, failed || events & EPOLLIN.rawValue != 0 { mask |= CURL_CSELECT_IN }
     if wanted & EPOLLOUT.rawValue != 0, failed || events & EPOLLOUT.rawValue != 0 { mask |= CURL_CSELECT_OUT }
@@ -164,8 +164,9 @@ final class CurlMulti {
 
   func noteHTTP1(_ descriptor: Int32) { sockets[descriptor].isHTTP1 = true }
 
-  /// Whether a kept connection must not be used, because bytes or its end have arrived before the request. These bytes
-  /// would be taken for the response (RFC 9112 §9.2), and the end for a missing response.
+  /// Whether a kept connection must not be used, because bytes have arrived, or the server has closed it, before the
+  /// request is sent. Libcurl would take such bytes for the response (RFC 9112 §9.2). After an early close, it would
+  /// report that the response is missing.
   func isSoiled(_ descriptor: Int32) -> Bool {
     guard sockets[descriptor].isHTTP1 else { return false }
     var byte: UInt8 = 0
@@ -219,8 +220,8 @@ extension CurlMulti: LoopTimerTarget {
     case 0: isDue = true
     case ..<0: deadline = .distantFuture
     default:
-      // The timeout is counted from the beginning of the turn, so that the clock need not be read. The timer thus fires
-      // a little early, which libcurl tolerates.
+      // The timeout is counted from the beginning of the turn. The clock need not be read then, and the timer fires a
+      // little early, which libcurl tolerates.
       deadline = Instant(nanoseconds: loop.turnBegan.nanoseconds &+ UInt64(milliseconds) &* 1_000_000)
       // A timer that is armed for an earlier time stays, and is armed again when it fires. This is cheaper than moving
       // the timer for each request.

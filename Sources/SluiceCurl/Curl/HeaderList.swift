@@ -36,14 +36,14 @@ struct HeaderList: ~Copyable {
     static let accept = Suppressed(rawValue: 4)
   }
 
-  /// Fields that are sent unless the request has a field of that name; nil sends none.
+  /// Fields that are sent unless the request has a field of that name. If a value is nil, the field is not sent.
   struct Defaults {
     /// The value of `Accept-Encoding`.
     var codings: String?
     /// The value of `User-Agent`.
     var agent: String?
 
-    /// Leaves out the defaults that a request omits.
+    /// Returns the default fields without those that the request omits.
     func without(_ omitted: DefaultFields) -> Defaults {
       Defaults(
         codings: omitted.contains(.acceptEncoding) ? nil : codings, agent: omitted.contains(.userAgent) ? nil : agent)
@@ -60,8 +60,8 @@ struct HeaderList: ~Copyable {
     count = 0
     textCount = 0
     isRunOpen = false
-    // Besides its text, each field needs at most a line break and a NUL. This is one byte more than its line takes on
-    // the wire.
+    // In addition to its text, a field needs at most a line break and a NUL here. This is one byte more than its line
+    // takes on the wire.
     let ownBytes = (defaults.codings?.utf8.count ?? 0) + (defaults.agent?.utf8.count ?? 0)
     reserve(nodes: headers.count + 4, bytes: headers.wireByteCount + headers.count + ownBytes)
     if let codings = defaults.codings, !headers.contains("accept-encoding") {
@@ -114,8 +114,8 @@ struct HeaderList: ~Copyable {
     return false
   }
 
-  /// Whether libcurl never searches for the field. Libcurl searches for only one field that begins with `X-`, when it
-  /// signs for AWS, which Sluice never uses.
+  /// Whether libcurl never searches for the field. Libcurl searches for only one field that begins with `X-`. It does
+  /// so when it signs for AWS, and Sluice never uses that.
   private static func isPlain(_ name: Span<UInt8>) -> Bool {
     if name.count > 2, name[0].asciiLowercased == UInt8(ascii: "x"), name[1] == UInt8(ascii: "-") { return true }
     return switch name.count {

@@ -12,7 +12,7 @@ struct SocketTable {
     var localPort: Int32 = 0
     /// The connection's id; 0 for a socket that libcurl did not open through our callback.
     var connectionID: UInt64 = 0
-    /// Whether a response in HTTP/1 has arrived. Such a server must send nothing between two requests.
+    /// Whether a response in HTTP/1 has arrived. An HTTP/1 server must send nothing between two requests.
     var isHTTP1 = false
   }
 

@@ -48,6 +48,7 @@ extension CurlHandle {
 
   var totalTime: Int { time(CURLINFO_TOTAL_TIME_T) }
 
-  /// When the transfer reached a point, in microseconds since its beginning; 0 if it did not reach the point.
+  /// The time at which the transfer reached a point, in microseconds since its beginning; 0 if it did not reach the
+  /// point.
   private func time(_ info: CURLINFO) -> Int { Int(sluice_easy_get_offset(easy, info)) }
 }

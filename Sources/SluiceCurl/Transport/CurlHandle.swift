@@ -173,7 +173,7 @@ final class CurlHandle {
   private func setShape(_ shape: Shape, _ method: String) {
     self.shape = shape
     self.method = method
-    // Resets the options of any other shape.
+    // This option also resets the options of every other shape.
     sluice_easy_set_long(easy, CURLOPT_HTTPGET, 1)
     var own = "GET"
     switch shape {
@@ -266,8 +266,8 @@ final class CurlHandle {
     // Without this, libcurl would read `no_proxy` from the environment before each request, although there is no proxy.
     if proxy.option == "" {
       sluice_easy_set_text(easy, CURLOPT_NOPROXY, "*")
-      // There is no proxy to verify, and libcurl would copy the names of the trusted files for each request (see
-      // `setTrust`).
+      // Without a proxy, there is no proxy to verify. If these options were set, libcurl would copy the names of the
+      // trusted files for each request (see `setTrust`).
       sluice_easy_set_text(easy, CURLOPT_PROXY_CAPATH, nil)
       sluice_easy_set_text(easy, CURLOPT_PROXY_CAINFO, nil)
     }
@@ -275,8 +275,8 @@ final class CurlHandle {
     configure(settings.tls)
   }
 
-  /// Sets the trusted certificates only for https. Without TLS, no server is verified, and libcurl would copy the names
-  /// of the files for each request.
+  /// Sets the trusted certificates only for https, because libcurl copies the names of their files for each request.
+  /// For http no server is verified, so the copies would have no use.
   private func setTrust(_ scheme: Origin.Scheme) {
     let isSecure = scheme == .https
     let defaults = CurlLibrary.authorities

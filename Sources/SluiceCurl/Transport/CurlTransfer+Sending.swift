@@ -26,8 +26,8 @@ extension CurlTransfer {
       issuedConnection = handle.connectionFacts(
         id: descriptor.flatMap { handle.multi.connectionID(of: $0) }, isSecure: request.url.origin.scheme == .https)
     }
-    // The headers are moved out of the request, because they are issued only once. With a second reference, a change by
-    // a stage would copy them.
+    // The headers are moved out of the request, because they are issued only once. If the request kept a second
+    // reference to them, a change by a stage would copy them.
     var headers = HeaderFields()
     swap(&headers, &request.headers)
     if options.sendsBasicUnasked { headers.addCredentials(of: request.url) }

@@ -19,7 +19,7 @@ final class CurlTransfer: Transfer {
   }
 
   let transport: CurlTransport
-  /// The request. Its headers are moved out when they are issued.
+  /// The request. When the request is issued, its headers are moved out of it.
   @exclusivity(unchecked) var request: Request
   let options: TransferOptions
 
@@ -43,7 +43,7 @@ final class CurlTransfer: Transfer {
   var localPort: Int32?
   /// The socket of the connection, if it is known.
   var descriptor: Int32?
-  /// The connection's facts at the time when the hop was issued; nil if they are not wanted.
+  /// The facts about the connection at the time when the hop was issued; nil if the options do not ask for them.
   var issuedConnection: ConnectionFacts?
   /// Whether the kept connection that libcurl chose cannot be used.
   var isSoiled = false
@@ -67,7 +67,8 @@ final class CurlTransfer: Transfer {
   var startedAt: Instant?
   /// When the transfer began to wait for a name look-up; nil if it does not wait.
   var lookUpBegan: Instant?
-  /// For a body from a file or a stream: when the request was issued, and when libcurl got the last piece of the body.
+  /// The time when the request was issued, and the time when libcurl got the last piece of the body. They are set only
+  /// for a body from a file or a stream.
   var issuedAt: Instant?
   var sentAt: Instant?
 
@@ -121,8 +122,8 @@ final class CurlTransfer: Transfer {
     transport.postpone(self)
   }
 
-  /// Does the postponed work. It was requested by the observer, or while libcurl was on the stack. [loop, outside
-  /// libcurl]
+  /// Does the postponed work. The observer has requested it, or it became necessary while libcurl was on the stack.
+  /// [loop, outside libcurl]
   func runPostponed() {
     isDeferred = false
     switch phase {
@@ -169,8 +170,8 @@ final class CurlTransfer: Transfer {
     var timings = handle.timings(hasIssued: hasIssued)
     timings.queue = queueTime
     timings.nameLookup += nameTime
-    // No byte of a response has arrived, so there is no such time. If libcurl has sent the request twice, it reports
-    // the times of both requests together.
+    // If no byte of a response has arrived, there is no time for waiting or receiving. Libcurl can report such times
+    // even then: if it has sent the request twice, it reports the times of both requests together.
     if reader.version == nil { (timings.wait, timings.receive) = (.zero, .zero) }
     timings.version = reader.version
     timings.engine = .curl
@@ -252,8 +253,8 @@ final class CurlTransfer: Transfer {
     if let failure = failure ?? receiver?.failure ?? upload?.failure { return failure }
     if receiver?.isCut == true || isWhole { return nil }
     if stream.isCutShort, reader.isHeadDone { return .cutShort(request) }
-    // If libcurl 7.88 closes the connection because of an error, it takes the end as that of a body without a length,
-    // and reports success.
+    // If libcurl 7.88 closes the connection because of an error, and the body has no length, it takes the close for the
+    // end of the body and reports success.
     let isBrokenOff = stream.isOpen && reader.body == .stream
     if code == CURLE_OK, reader.isHeadDone, !isBrokenOff { return nil }
     return CurlFailure(

@@ -10,8 +10,8 @@ import SluiceTransport
 /// the loop cancels the transfers in flight.
 ///
 /// The transport adds `Host`, `Content-Length` or chunked framing, `Accept: */*`, `Accept-Encoding` and `User-Agent` to
-/// a request, unless the request has the field itself. A request can omit the last three. The transport does not send
-/// hop-by-hop fields (RFC 9110 §7.6.1) and the caller's `Content-Length`, because it frames the message itself. It does
+/// a request, unless the request has the field itself. A request can omit the last three. The transport sends neither
+/// hop-by-hop fields (RFC 9110 §7.6.1) nor the caller's `Content-Length`, because it frames the message itself. It does
 /// not add `Expect`, and sends no body with HEAD.
 package final class CurlTransport: Transport, @unchecked Sendable {
   // Sendable is safe, because other threads only pass the reference on. Only the loop's thread uses the object.
@@ -135,7 +135,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     if isWanted, !isClosed, !isSpent { pool.append(handle) }
   }
 
-  /// Begins a transfer again, of which no byte was sent. [loop, outside libcurl]
+  /// Begins a transfer again. No byte of it may have been sent. [loop, outside libcurl]
   func restart(_ transfer: CurlTransfer, _ route: Route) {
     transfer.phase = .waiting
     proceed(transfer, route)
@@ -267,7 +267,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
 }
 
 extension CurlTransport: LoopSource {
-  /// The maximum number of rounds in one turn. After it, the loop checks descriptors again.
+  /// The maximum number of rounds in one turn. After these rounds, the loop checks descriptors again.
   private static let roundsPerTurn = 4
 
   package func descriptorIsReady(_ descriptor: Int32, _ events: UInt32) { multi.descriptorIsReady(descriptor, events) }

@@ -4,7 +4,7 @@ import SluiceMessages
 
 /// Decides which proxy applies to which scheme, for name look-ups and messages; libcurl itself connects to the proxy.
 struct ProxyChoice: Sendable {
-  /// The proxy option for libcurl; nil lets libcurl read the environment for each request.
+  /// The proxy option for libcurl. If it is nil, libcurl reads the environment for each request.
   let option: String?
   private let http: Route.Key?
   private let https: Route.Key?
@@ -23,8 +23,8 @@ struct ProxyChoice: Sendable {
 
   func isProxied(_ scheme: Origin.Scheme) -> Bool { !(scheme == .http ? plain : secure).isEmpty }
 
-  /// Whether it is certain that requests go to an HTTP proxy. False if `no_proxy` is set, because libcurl then decides,
-  /// and for a SOCKS proxy, which does not speak HTTP.
+  /// Whether it is certain that requests go to an HTTP proxy. False if `no_proxy` is set, because libcurl then decides
+  /// whether a host is reached through the proxy. Also false for a SOCKS proxy, which does not speak HTTP.
   func isCertain(for scheme: Origin.Scheme) -> Bool { (scheme == .http ? http : https) != nil }
 
   /// The proxy's host and port, for messages. Nil without a proxy, or if `no_proxy` decides.
@@ -36,8 +36,8 @@ struct ProxyChoice: Sendable {
     return PlainText.quote(String(authority.split(separator: "@").last ?? authority))
   }
 
-  /// The host and port of the proxy or of the origin, and whether this module looks the name up. It does not if a proxy
-  /// has its own rules for names (SOCKS, `no_proxy`); libcurl's resolver is then used.
+  /// Returns the host and port to connect to, which are the proxy's or the origin's, and whether this module looks the
+  /// name up. If a proxy has its own rules for names (SOCKS, `no_proxy`), libcurl's resolver looks the name up instead.
   func target(of origin: Origin) -> (key: Route.Key, needsLookUp: Bool) {
     guard isProxied(origin.scheme) else {
       return (Route.Key(host: origin.host, port: origin.port), !SystemNames.isAddress(origin.host))

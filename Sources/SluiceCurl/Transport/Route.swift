@@ -4,7 +4,7 @@ import SluiceLoop
 import SluicePipeline
 import SluiceTransport
 
-/// How one loop reaches one host and port: the addresses, and whether libcurl knows them.
+/// The way from one loop to one host and port: the addresses, and whether libcurl knows them.
 ///
 /// Confined to its loop.
 final class Route {
@@ -43,8 +43,8 @@ final class Route {
     isLookedUpByLibcurl = !needsLookUp && !SystemNames.isAddress(key.host)
   }
 
-  /// Whether no transfer uses the route: none waits for its address or at its gate, and each that has passed the gate
-  /// has ended.
+  /// Whether no transfer uses the route. In this case, no transfer waits for the route's address or at its gate, and
+  /// all transfers that have passed the gate have ended.
   var isIdle: Bool { !isLookingUp && waiting.isEmpty && gate?.isIdle != false }
 
   /// Whether a transfer can begin at once.
@@ -60,12 +60,12 @@ final class Route {
 
   func didNotResolve(at now: Instant) { cache.didNotResolve(at: now) }
 
-  /// The addresses that libcurl must be told with the next handle; nil if libcurl knows them.
+  /// The addresses that libcurl must get with the next handle; nil if libcurl knows them.
   func instruction(at now: Instant) -> ResolveInstruction? {
     needsLookUp && now >= toldUntil ? instruction : nil
   }
 
-  /// Called when a transfer has connected. Libcurl has thus read the instruction.
+  /// Called when a transfer has connected. Libcurl has therefore read the addresses that it got with the handle.
   func didTell(at now: Instant) {
     if needsLookUp { toldUntil = now + Self.retelling }
   }

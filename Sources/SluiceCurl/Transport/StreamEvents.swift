@@ -51,8 +51,8 @@ extension CurlTransfer {
     var isOpen: Bool { hasBegun && !hasEnded }
   }
 
-  /// Handles an event, and returns whether to hide it from libcurl. If a reset follows a complete response, it is
-  /// hidden, because libcurl would report it as an error, or lose the end of the body. [within libcurl]
+  /// Handles an event. Returns whether the event must be hidden from libcurl. If a reset follows a complete response,
+  /// it is hidden, because libcurl would report it as an error, or lose the end of the body. [within libcurl]
   fileprivate func streamIsHidden(_ event: sluice_stream_event) -> Bool {
     switch event {
     case SLUICE_STREAM_BEGUN: stream.hasBegun = true

@@ -3,11 +3,11 @@ import SluiceSupport
 /// Decides which transfers to a host may start, and which must wait for room on a connection. It is used for hosts that
 /// may speak HTTP/2.
 ///
-/// If all connections have their maximum number of streams, libcurl opens a connection for each further transfer, even
-/// a hundred connections at once. The gate therefore lets only one transfer start while all open connections are full.
-/// This transfer opens a connection, and the others follow when it is established. The local port of a transfer
-/// identifies its connection. With HTTP/1.1, each connection has only one transfer. But the gate counts each new
-/// connection as room for many transfers, so transfers do not wait for long.
+/// If all connections have their maximum number of streams, libcurl opens a new connection for each further transfer,
+/// and may open a hundred of them at once. The gate therefore lets only one transfer start while all open connections
+/// are full. This transfer opens a connection, and the others follow when it is established. The local port of a
+/// transfer identifies its connection. With HTTP/1.1, each connection has only one transfer. Even so, the gate counts
+/// each new connection as room for many transfers, so transfers do not wait for long.
 struct StreamGate {
   private var inFlight = 0
   private var connecting = 0

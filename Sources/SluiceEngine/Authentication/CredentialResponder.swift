@@ -19,8 +19,8 @@ final class CredentialResponder: ChallengeResponder {
     // If a stage or the caller has set the credentials header, the server has refused these credentials. The engine
     // then does not answer.
     guard !isForeign(exchange) else { return nil }
-    // Unless the policy is to send credentials only when asked, Basic was already sent without a challenge and was
-    // refused.
+    // If the policy is not to send credentials only when asked, Basic was sent without a challenge, and the server has
+    // refused it.
     let usable = policy == .whenAsked ? challenges : challenges.filter { $0.isScheme("digest") }
     return Credentials(user: user, password: password).answer(to: usable, status: status, on: exchange)
   }

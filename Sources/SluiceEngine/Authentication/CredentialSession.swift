@@ -1,8 +1,9 @@
 import SluiceMessages
 import SluicePipeline
 
-/// Computes the answers for later hops of an attempt to the same origin, because a digest is valid for only one
-/// request. The exchange stores it. Confined to the loop of the exchange.
+/// Computes the credentials headers for later hops of the same attempt that go to the same origin. This is necessary
+/// because a digest is valid for only one request. The exchange stores the session. Confined to the loop of the
+/// exchange.
 final class CredentialSession {
   /// The value that was sent last.
   var value: String?

@@ -14,7 +14,7 @@ struct DigestChallenge: Sendable, Hashable {
   let hashesUser: Bool
   let isUTF8: Bool
 
-  /// Nil if the challenge has another scheme, lacks a parameter, or names an unknown algorithm or quality.
+  /// Returns nil if the challenge has another scheme, lacks a parameter, or names an unknown algorithm or quality.
   init?(_ challenge: Challenge) {
     guard challenge.isScheme("digest"), let realm = challenge["realm"], let nonce = challenge["nonce"],
       let algorithm = DigestAlgorithm(challenge["algorithm"] ?? "MD5")

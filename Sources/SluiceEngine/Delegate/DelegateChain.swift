@@ -7,7 +7,7 @@ import Synchronization
 /// delegates before it have left the decision open. All delegates get the progress.
 package struct DelegateChain: TransactionDelegate {
   package let members: [any TransactionDelegate]
-  /// How many of the first members belong to the call itself.
+  /// The number of members that belong to the call itself. These members come first.
   let callMembers: Int
   /// The number that identifies the client.
   let client: UInt64

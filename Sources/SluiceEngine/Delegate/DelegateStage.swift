@@ -200,8 +200,8 @@ extension ResponseContext {
 /// One call of asynchronous code. If the code has not ended when the caller must return, the call stores a token to
 /// resume the caller later.
 ///
-/// Unchecked because both sides run on the loop's thread, one after the other. On a loop that is not an executor, such
-/// as the loop of a test, the code must not suspend.
+/// `Sendable` is unchecked because both sides run on the loop's thread, one after the other. On a loop that is not an
+/// executor, such as the loop of a test, the code must not suspend.
 private final class DelegateCall: @unchecked Sendable {
   private var early: Verdict?
   private var token: SuspensionToken?

@@ -4,10 +4,10 @@ public import SluicePlugin
 /// A delegate that decides about the certificates of servers. It can pin keys, or trust a server whose certificate the
 /// normal verification refuses.
 ///
-/// It is called once for each origin and key. Unless it refuses, its answer also holds for later calls of the same
-/// client. An answer of the client's delegate holds for all calls that leave the decision to it. An answer of a call's
-/// own delegate holds for calls that have such a delegate of their own too. Other transactions do not use these
-/// connections.
+/// It is called once for each origin and key. Unless the delegate refuses the server, its answer also holds for later
+/// calls of the same client. An answer of the client's delegate holds for all calls that leave the decision to it. An
+/// answer of a call's own delegate also holds for other calls that have a delegate of this kind of their own. Other
+/// transactions do not use these connections.
 public protocol ServerTrustDelegate: TransactionDelegate {
   /// Called in the handshake of a new connection over TLS, before anything of the request is sent. Throwing fails the
   /// transaction. Libcurl does not support this delegate: if the settings require libcurl, for example for a proxy, an

@@ -9,8 +9,8 @@ public import SluicePlugin
 /// retained until the transaction has ended. All methods run on the loop and must not block it. The asynchronous
 /// methods can wait. This delays only their own transaction.
 public protocol TransactionDelegate: Sendable {
-  /// The time limit for a decision. After it, the transaction fails with the code `stage_timeout`. Nil sets no limit
-  /// besides the deadline of the transaction.
+  /// The time limit for a decision. If the delegate takes longer, the transaction fails with the code `stage_timeout`.
+  /// If it is nil, only the deadline of the transaction limits the time.
   var decisionTimeout: Duration? { get }
 
   /// Called before a redirect is followed. Throwing fails the transaction.

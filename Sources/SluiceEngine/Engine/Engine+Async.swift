@@ -7,7 +7,7 @@ extension Engine {
   /// Sends a request through the pipeline.
   ///
   /// Cancelling the task cancels the transaction.
-  /// - Parameter parent: the trace context that the request belongs to; nil means the task's,
+  /// - Parameter parent: the trace context that the request belongs to. If it is nil, the context of the task is used,
   ///   `TraceContext.current`.
   /// - Returns: the response of a transaction that succeeded.
   /// - Throws: ``TransactionFailure`` with the error, and the response if there was one.

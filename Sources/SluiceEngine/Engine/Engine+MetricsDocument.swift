@@ -5,7 +5,7 @@ import SluiceMetrics
 extension Engine {
   /// All counts so far as one JSON document. The member `engine` has the counts of the engine itself, `reports` those
   /// of each built-in `metrics`, and `plugins` those of plugins. `process` has the memory and the descriptors of the
-  /// process, and `resource` names the service. docs/metrics.md describes its members. From any thread.
+  /// process, and `resource` names the service. docs/metrics.md describes its members. Can be called on any thread.
   public func metricsDocument() -> JSONValue {
     let reports = JSONValue.object()
     for (name, report) in sortedReports {

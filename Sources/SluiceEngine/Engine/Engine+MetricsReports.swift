@@ -4,8 +4,8 @@ import SluicePipeline
 import SluicePluginHost
 
 extension Engine {
-  /// The counts of each built-in `metrics` so far, by its name in the configuration. From any thread; ``metrics()`` has
-  /// the counts of the engine itself and of its stages.
+  /// The counts of each built-in `metrics` so far, by its name in the configuration. Can be called on any thread.
+  /// ``metrics()`` has the counts of the engine itself and of its stages.
   public var metricsReports: [String: MetricsReport] {
     let plugins = pluginMetrics
     let traffic = metrics()
@@ -20,7 +20,7 @@ extension Engine {
   }
 
   /// The metrics that plugins have recorded so far, and the results of their scheduled work. Each of ``metricsReports``
-  /// contains it too. From any thread.
+  /// contains it too. Can be called on any thread.
   public var pluginMetrics: PluginMetricsReport {
     PluginMetricsReport(swaps.published.instances.flatMap(\.metricSnapshots), schedules)
   }

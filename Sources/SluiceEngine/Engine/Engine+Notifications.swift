@@ -11,15 +11,15 @@ extension Engine {
   /// A notification that no plugin takes goes to the handler of the program, once. With signed releases
   /// (``Configuration/update``), the topic `ota_update` goes to the updater instead.
   ///
-  /// From any thread. The outcome is delivered exactly once, even if the engine is shut down in the meantime.
-  /// Cancelling the task does not cancel a notification.
+  /// Can be called on any thread. The outcome is delivered exactly once, even if the engine is shut down in the
+  /// meantime. Cancelling the task does not cancel a notification.
   ///
   /// - Parameters:
   ///   - topic: a name that the sender and the plugins have agreed on, for instance `config-changed`.
   ///   - payload: each plugin gets its own copy.
-  ///   - deadline: for all plugins together. If a plugin has the notification at that time, it has missed the deadline.
-  ///     The notification is not offered to another plugin, because this plugin can still act on it. The program's
-  ///     handler has no deadline.
+  ///   - deadline: for all plugins together. If a plugin has the notification when the deadline passes, this plugin has
+  ///     missed the deadline. The notification is not offered to another plugin, because this plugin can still act on
+  ///     it. The program's handler has no deadline.
   public func notify(
     topic: String, payload: JSONValue = .object(), deadline: Duration = .seconds(30)
   ) async -> NotificationResult {

@@ -7,7 +7,7 @@ import SluiceSupport
 import Synchronization
 
 extension Engine {
-  /// The time limit for the end of a drained loop, and for a log function that does not return.
+  /// How long the shutdown waits for the end of a drained loop, and for a log function that does not return.
   private static let endLimit = Duration.seconds(5)
 
   /// Ends the engine. Transactions in flight can finish within `drain`. After this time, they fail with the code

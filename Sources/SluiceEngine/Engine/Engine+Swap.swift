@@ -10,7 +10,7 @@ extension Engine {
   ///
   /// All instances of a library change together. If there are several libraries, either all of them are swapped or
   /// none. Swaps run one after the other. A newer swap for the same libraries supersedes a waiting swap. Cancelling the
-  /// task cancels the swap unless it is already published. From any thread.
+  /// task cancels the swap unless it is already published. Can be called on any thread.
   ///
   /// - Parameter plugins: names in the configuration; nil for every library whose content has changed.
   /// - Returns: what was published, or that the content is the same.
@@ -30,8 +30,8 @@ extension Engine {
     return try Self.outcome(await swaps.submit(.reload, configuration: configuration))
   }
 
-  /// Returns to the previous snapshot, before any swap that waits. If that snapshot is on standby, it serves again at
-  /// once. Otherwise its builds are loaded again from their private copies.
+  /// Returns to the previous snapshot. Other swaps that wait run after the rollback. If that snapshot is on standby, it
+  /// serves again at once. Otherwise its builds are loaded again from their private copies.
   @discardableResult
   public func rollback() async throws(SwapError) -> SwapReport {
     try Self.outcome(await swaps.submit(.rollback))

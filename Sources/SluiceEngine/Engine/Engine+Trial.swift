@@ -24,7 +24,7 @@ extension Engine {
     }
     let candidates = staged.map { TrialCandidate($0, in: configuration) }
     let refusals = WaitingThread.run { await trial.refusals(of: candidates) }
-    // Because `staged` is used here, it exists until now: its copies are removed with it.
+    // The copies of the libraries are removed with `staged`. Its use here keeps it alive until the trial has ended.
     return zip(staged, refusals).compactMap { library, refusal in
       refusal.map { EngineError($0, of: library.path, in: configuration) }
     }

@@ -28,8 +28,8 @@ extension Engine {
     swaps.observer.withLock { $0 = updater }
   }
 
-  /// Must be called when the program was asked to end, and will end the engine after its requests. If this takes long
-  /// or the process is killed, the updater does not take it for a fault of the plugins.
+  /// Must be called when the program was asked to end and only waits for the requests in flight before it ends the
+  /// engine. If the end takes long or the process is killed, the updater does not regard that as a fault of the plugins.
   package func endIsNear() {
     guard let updater = updater.withLock({ $0 }) else { return }
     Task.detached { await updater.endIsNear() }

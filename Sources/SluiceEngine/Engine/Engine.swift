@@ -20,7 +20,7 @@ import Synchronization
 /// runs on that loop.
 public final class Engine: Sendable {
   let workers: [Worker]
-  /// Has the published snapshot and replaces it. Each worker has its own reference to the pipeline.
+  /// Publishes the snapshots and replaces them. Each worker has its own reference to the pipeline.
   let swaps: SwapCoordinator
   private let limits: EngineLimits
   private let next = Atomic<Int>(0)
@@ -99,14 +99,15 @@ public final class Engine: Sendable {
   /// Begins a transaction and returns at once.
   ///
   /// - Parameters:
-  ///   - parent: the trace context that the request belongs to; nil means the task's, `TraceContext.current`.
+  ///   - parent: the trace context that the request belongs to. If it is nil, the context of the task is used,
+  ///     `TraceContext.current`.
   ///   - sink: takes the response body piece by piece; nil collects it.
   ///   - delegate: decides about redirects and challenges before the engine's own delegate; retained until the
   ///     transaction has ended.
   ///   - completion: called exactly once, on a loop of the engine. It must not block. If the engine is shut down or has
   ///     as many transactions in flight as ``EngineLimits/transactions`` allows, it is called before `submit` returns.
-  ///     A completion that submits again must therefore check the error first. If a stage does not return and thus
-  ///     blocks the loop, the completion is called on another thread, with the code `stalled`.
+  ///     A completion that submits again must therefore check the error first. If a stage does not return and blocks
+  ///     the loop, the completion is called on another thread, with the code `stalled`.
   public func submit(
     _ request: Request, parent: ParentContext? = nil, sink: (any BodySink)? = nil,
     delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
@@ -130,8 +131,8 @@ public final class Engine: Sendable {
     let completion = hasDelegate || delegate != nil ? observed(completion, delegate) : completion
     let binding = delegate == nil ? nil : Self.binding(delegate)
     if let worker = currentWorker {
-      // The order of these steps is safe without a count, because a drain checks on this loop and sees every
-      // transaction that began before it.
+      // A drain checks on this loop, and sees every transaction that began before it. The order of these steps is
+      // therefore safe without a count.
       guard !isClosed.load(ordering: .sequentiallyConsistent) else {
         return completion(Submission.refused(request, Self.isShutDown))
       }
@@ -140,8 +141,8 @@ public final class Engine: Sendable {
     }
     let submission = Submission(request, parent, sink, checks, binding, cancellation, completion)
     let worker = nextWorker
-    // The request is counted before the check whether the engine is closed. A shutdown thus either sees the request or
-    // refuses it.
+    // The request is counted before the check whether the engine is closed. A shutdown therefore either sees the
+    // request or refuses it.
     worker.submitted.wrappingAdd(1, ordering: .sequentiallyConsistent)
     let isClosed = isClosed.load(ordering: .sequentiallyConsistent)
     guard !isClosed, owedCount <= limits.transactions else {

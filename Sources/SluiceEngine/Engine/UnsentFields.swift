@@ -9,7 +9,7 @@ final class UnsentFields: Sendable {
   private let counts = Locked<[String: Int]>([:])
 
   /// A warning for the first, tenth, hundredth … request with a field; nil for all other requests, so that the log does
-  /// not fill up. From any thread.
+  /// not fill up. Can be called on any thread.
   func warning(about request: Request) -> LogLine? {
     guard Self.hasAny(request.headers) else { return nil }
     let names = Self.names(in: request.headers)

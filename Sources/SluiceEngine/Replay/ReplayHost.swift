@@ -70,7 +70,7 @@ package final class ReplayHost: Sendable {
     var prepared = configuration
     prepared.transport.loops = 1
     prepared.tracers = []
-    // Whether there is a retry must depend only on the exchange itself, and not on earlier exchanges.
+    // With this budget, the decision about a retry depends only on the exchange itself, and not on earlier exchanges.
     prepared.retry.budget = 100
     for index in prepared.plugins.indices { prepared.plugins[index].delivery = .inline }
     return prepared

@@ -8,8 +8,8 @@ package struct ReplayedExchange: Sendable, Hashable {
   package var attempts: Int
   /// Nil if the transaction succeeded.
   package var error: TransactionError?
-  /// The response, as the list of changes that make it from an empty message. The list is empty if there is no
-  /// response.
+  /// The response as a list of changes. The changes turn an empty message into the response. The list is empty if there
+  /// is no response.
   package var response: [StageChange]
 
   package init(

@@ -117,7 +117,7 @@ public struct EngineStatus: Sendable, Hashable {
       case refused(String)
     }
 
-    /// A transaction because of which the build cannot end yet.
+    /// A transaction that keeps the build from ending.
     package typealias Holder = RunningTransaction
 
     /// The number of the build in the engine, counted from 1; log lines name it.
@@ -128,7 +128,7 @@ public struct EngineStatus: Sendable, Hashable {
     public var library: String
     /// The instances, by their names in the configuration.
     public var plugins: [String]
-    /// The plugin's own id and version; empty if the build was refused before they were known.
+    /// The plugin's own id; empty if the build was refused before it was known.
     public var pluginID: String
     /// The plugin's own version; empty if the build was refused before it was known.
     public var version: String
@@ -148,7 +148,7 @@ public struct EngineStatus: Sendable, Hashable {
     package var openCalls = 0
     /// The number of the build's ABI violations.
     package var violations = 0
-    /// The oldest of these transactions, at most ``holderLimit``.
+    /// The oldest transactions that keep the build from ending; at most ``holderLimit``.
     package var holders: [Holder] = []
 
     package static let holderLimit = 16

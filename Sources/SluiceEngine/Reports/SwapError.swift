@@ -4,7 +4,7 @@ public import SluiceAssembly
 public struct SwapError: Error, Sendable, CustomStringConvertible {
   /// The report, as in the engine's history; ``SwapReport/outcome`` is the kind of failure.
   public let report: SwapReport
-  /// The error of a plugin or a configuration that was the reason; nil for other reasons.
+  /// The error of a plugin or a configuration, if such an error was the reason; otherwise nil.
   public let underlying: EngineError?
 
   /// The report on one line: the request, its number, its outcome, and the reason.

@@ -9,7 +9,8 @@ struct LibraryReading: Sendable {
   let facts: LibraryFacts
   private let file: String
 
-  /// Nil if the content has the given hash. Throws if this host cannot use the library, or if the file is incomplete.
+  /// Returns nil if the content has the given hash. Throws if this host cannot use the library, or if the file is
+  /// incomplete.
   init?(
     _ file: String, of library: String, _ known: ContentHash?, _ registry: GenerationRegistry,
     _ allowed: Set<LibraryHazard>
@@ -49,7 +50,7 @@ struct LibraryReading: Sendable {
   }
 }
 
-/// How often and with which pauses a file is read again if it is missing or being written.
+/// Decides how often a file is read again, and after which pauses, if it is missing or being written.
 struct ReadingPatience {
   /// Eight reads within two seconds.
   static let swap = ReadingPatience(pauses: 7)

@@ -2,8 +2,8 @@ import SluiceMetrics
 
 /// Decides when a new snapshot is worse than the previous one.
 ///
-/// It compares the shares of failed transactions, of calls that missed their deadline, and of broken rules, with those
-/// of the previous snapshot. When enough transactions have ended, a share is a breach if it is larger than twice the
+/// It compares three shares with those of the previous snapshot: failed transactions, calls that missed their deadline,
+/// and faults and violations. When enough transactions have ended, a share is a breach if it is larger than twice the
 /// share of the previous snapshot plus five percentage points.
 struct ProbationRule: Sendable {
   /// The counts of one snapshot.
@@ -13,7 +13,7 @@ struct ProbationRule: Sendable {
     var failed: UInt64 = 0
     /// Calls of stages that were not resumed in time.
     var timeouts: UInt64 = 0
-    /// Faults of stages, and rules of the ABI that were broken.
+    /// Faults of stages, and violations of the rules of the ABI.
     var violations: UInt64 = 0
   }
 

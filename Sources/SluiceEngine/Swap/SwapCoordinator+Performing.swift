@@ -7,7 +7,7 @@ import SluiceSupport
 
 // Performs the machine's decisions in order on one thread. This thread never waits for a loop or a plugin.
 extension SwapCoordinator {
-  /// Gives an event to the machine. The thread performs the resulting actions. From any thread.
+  /// Gives an event to the machine. The thread performs the resulting actions. Can be called on any thread.
   func handle(_ event: SwapMachine.Event) {
     state.update { state in state.actions += state.machine.handle(event, at: MonotonicClock.now) }
   }
@@ -99,7 +99,7 @@ extension SwapCoordinator {
       } catch { stop(request, changes, error) }
     }
     state.withLock { $0.steps = task }
-    // The engine might have been closed before the task was stored, so that nothing has cancelled the task.
+    // The engine might have been closed before the task was stored. In this case, the task must be cancelled here.
     if state.withLock({ $0.isClosed }) { task.cancel() }
   }
 

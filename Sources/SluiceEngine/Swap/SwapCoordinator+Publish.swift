@@ -35,7 +35,8 @@ extension SwapCoordinator {
     if let newest { worker.pipeline = newest.pipeline }
   }
 
-  /// Called when a publication is done: all loops have taken it, or all loops that answer in time.
+  /// Called when a publication is done. It is done when all loops have taken it, or when all loops that answer in time
+  /// have taken it.
   func settle(_ settlement: SwapMachine.Settlement) {
     let found: (request: SwapRequest?, old: Snapshot, new: Snapshot)? = state.withLock { state in
       guard let old = state.snapshot(settlement.replaced), let new = state.snapshot(settlement.snapshot) else {

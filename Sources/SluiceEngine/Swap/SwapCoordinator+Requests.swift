@@ -5,7 +5,7 @@ import SluiceSupport
 
 // The steps of swap requests.
 extension SwapCoordinator {
-  /// The task of the steps: the configuration of the new snapshot, and the files to read.
+  /// What the steps must achieve: the configuration of the new snapshot, and the files to read.
   struct Goal: Sendable {
     enum Kind: Sendable {
       /// The first snapshot of the engine.

@@ -12,8 +12,9 @@ extension SwapCoordinator {
 
   private func snapshot(_ number: Int) -> Snapshot? { state.withLock { $0.snapshot(number) } }
 
-  /// Reports for each loop when no transaction runs on the snapshot any more. The newest publication was posted to the
-  /// loops before, so they begin no new transaction on the snapshot after this.
+  /// For each loop, sends `emptied` to the machine when no transaction runs on the snapshot any more. The newest
+  /// publication was posted to the loops before this call. From here on, they therefore begin no new transaction on the
+  /// snapshot.
   func watchLeases(_ number: Int, _ loops: [Int]) {
     guard let pipeline = snapshot(number)?.pipeline else { return }
     for loop in loops {
@@ -36,7 +37,7 @@ extension SwapCoordinator {
     }
   }
 
-  /// Tells the machine whether instances that only this snapshot has have unfinished notifications or scheduled work.
+  /// Tells the machine whether notifications or scheduled work are unfinished in instances that no other snapshot has.
   func countCompletions(_ number: Int) {
     let (snapshot, others) = state.withLock { state in
       (state.snapshot(number), state.snapshots.filter { $0.number != number })

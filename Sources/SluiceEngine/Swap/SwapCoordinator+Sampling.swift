@@ -15,7 +15,7 @@ extension SwapCoordinator {
     handle(.sampled(snapshot: new, breach: breach))
   }
 
-  /// Of violations, counts only those of instances that the other snapshot does not have.
+  /// Makes a sample of a snapshot. Violations are counted only for instances that the other snapshot does not have.
   private static func sample(_ snapshot: Snapshot, not other: Snapshot) -> ProbationRule.Sample {
     let metrics = MetricsSnapshot(merging: snapshot.pipeline.metrics.map { $0.snapshot() })
     let own = snapshot.instances.filter { !other.holds($0) }

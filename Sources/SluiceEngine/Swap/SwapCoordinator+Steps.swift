@@ -116,7 +116,7 @@ extension SwapCoordinator {
     return readings
   }
 
-  /// The error if a build that served before cannot be loaded from its private copy again.
+  /// The error that is reported if a build that has already served cannot be loaded again from its private copy.
   private static func useless(_ copy: String, of library: String, _ error: PluginError) -> PluginError {
     PluginError(
       .store, .plugin(name: nil, path: library),

@@ -157,8 +157,8 @@ extension Configuration {
   }
 }
 
-/// The handler for a loop whose thread has ended. The function is in a structure: each access to a function in a
-/// generic container such as `Locked` would wrap it once more.
+/// The handler for a loop whose thread has ended. The function is in a structure because a generic container such as
+/// `Locked` would add a wrapper to a plain function on each access.
 private struct StuckLoopHandler {
   let handle: @Sendable (Int) -> Void
 }

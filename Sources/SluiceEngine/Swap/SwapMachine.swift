@@ -13,8 +13,8 @@ struct SwapMachine: Sendable {
   /// The maximum for the number of replaced snapshots that have not ended, plus the number of builds that have not
   /// returned from a step.
   static let retiredLimit = 64
-  /// After the suspended transactions of a replaced snapshot were expired, the time limit for all its transactions to
-  /// end.
+  /// The time limit for all transactions of a replaced snapshot to end, counted from the expiry of its suspended
+  /// transactions.
   static let expiryLimit = Duration.seconds(5)
   /// How often the machine asks whether notifications still have no outcome.
   static let countInterval = Duration.milliseconds(10)
@@ -40,14 +40,14 @@ struct SwapMachine: Sendable {
     case took(loop: Int)
     /// The thread of a loop has ended.
     case died(loop: Int)
-    /// The result of comparing the snapshot on probation with the previous snapshot. `breach` is nil if it is not
-    /// worse.
+    /// The result of comparing the snapshot on probation with the previous snapshot. `breach` is nil if the new
+    /// snapshot is not worse.
     case sampled(snapshot: Int, breach: String?)
     /// On that loop, no transaction runs on the replaced snapshot any more.
     case emptied(snapshot: Int, loop: Int)
     /// Whether notifications of a replaced snapshot still have no outcome.
     case counted(snapshot: Int, isWorking: Bool)
-    /// All instances that only this replaced snapshot had have ended.
+    /// The replaced snapshot's own instances, which no other snapshot has, have all ended.
     case ended(snapshot: Int)
     /// A step of a build has not returned in time (`leftBehind`), or has returned after all (`caughtUp`).
     case leftBehind
@@ -102,8 +102,8 @@ struct SwapMachine: Sendable {
   }
 
   struct Publication: Sendable, Hashable {
-    /// The number of the publication. It differs from that of the snapshot, because a snapshot to which the engine
-    /// returns is published again.
+    /// The number of the publication. It is not the number of the snapshot, because a snapshot to which the engine
+    /// returns is published a second time.
     var number: Int
     var snapshot: Int
     var began: Duration
@@ -253,8 +253,8 @@ extension SwapMachine {
     return [.prepare(entry.id)]
   }
 
-  /// Returns to the snapshot on standby. It is no longer on standby afterwards, so the end of a probation cannot end
-  /// it.
+  /// Returns to the snapshot on standby. The snapshot is no longer on standby afterwards. The end of a probation can
+  /// therefore not end it.
   private mutating func goBack(_ entry: SwapQueue.Entry, _ now: Duration) -> [Action] {
     guard let snapshot = standby?.snapshot else { return [] }
     standby = nil

@@ -1,6 +1,7 @@
 package import SluiceAssembly
 
-/// Is told how swaps and probations end. The methods are called in order, on any thread, and must not block.
+/// An object that is told how swaps and probations end. The methods are called in order, on any thread, and must not
+/// block.
 package protocol SwapObserver: Sendable {
   /// A swap, a reload or a rollback has ended.
   func swapEnded(_ report: SwapReport)

@@ -40,7 +40,8 @@ struct SwapState: Sendable {
   var lastSnapshot = 0
   var history: [SwapReport] = []
 
-  /// - Parameter published: the snapshot that all loops have. No loop may have begun a transaction.
+  /// - Parameter published: the snapshot that all loops have. This object must be created before any loop begins a
+  ///   transaction.
   init(published: Snapshot, loops: Int) {
     self.published = published
     live = [published.number: published]

@@ -5,7 +5,7 @@ import SluicePluginImage
 import SluiceTrial
 
 extension TrialCandidate {
-  /// A staged library with the instances that the configuration makes of it.
+  /// Makes a candidate from a staged library and the instances that the configuration creates from it.
   /// - Parameter states: the states that the serving instances have saved, by the name of the instance.
   init(_ library: StagedLibrary, in configuration: Configuration, states: [String: OwnedState] = [:]) {
     let instances = configuration.plugins.filter { $0.library == library.path }.map { plugin in

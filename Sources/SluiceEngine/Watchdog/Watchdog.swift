@@ -18,7 +18,7 @@ final class Watchdog: Sendable {
 
   /// The actions for a stuck loop at each check, on the watchdog's thread.
   struct Response: Sendable {
-    /// Directs new transactions to other loops if the loop is stuck, otherwise to this loop again.
+    /// Marks a loop as stuck or not stuck. New transactions go to other loops as long as the loop is stuck.
     var mark: @Sendable (_ loop: Int, _ isStuck: Bool) -> Void
     /// Moves or ends the transactions of the stuck loop.
     var relieve: @Sendable (_ obstacle: LoopObstacle, _ settings: Settings) -> Void

@@ -25,8 +25,8 @@ public final class Cancellation: TransactionHolder {
   /// Cancels the transaction unless it has ended. Further calls do nothing.
   public func cancel() { end(nil) }
 
-  /// Ends the transaction with an error of the caller unless it has ended. An example is an error because nobody reads
-  /// the response body any more. Further calls do nothing.
+  /// Ends the transaction with an error of the caller unless it has ended. For example, the error can say that nobody
+  /// reads the response body any more. Further calls do nothing.
   package func fail(_ error: TransactionError) { end(error) }
 
   private func end(_ error: TransactionError?) {
@@ -41,8 +41,9 @@ public final class Cancellation: TransactionHolder {
     }
   }
 
-  /// Forwards all further calls to another cancellation, and replaces the earlier target. A call that consists of
-  /// several transactions, one after the other, needs this: ending this object ends the transaction of `other`.
+  /// Forwards all further calls to another cancellation, and replaces the earlier target. This is for a call that
+  /// consists of several transactions, one after the other: if the call is cancelled through this object, the
+  /// transaction of `other` ends.
   package func forward(to other: Cancellation) {
     let previous = state.withLock { state in
       defer { if case .over = state {} else { state = .forwarding(other) } }

@@ -16,7 +16,7 @@ struct StuckLoops: Sendable {
   func mark(_ loop: Int, _ isStuck: Bool) { workers[loop].isStuck.store(isStuck, ordering: .relaxed) }
 
   /// Moves requests that the loop has not begun to other loops. Ends requests that it has begun and whose deadline has
-  /// passed, or all of them if the loop is abandoned.
+  /// passed. If the loop is abandoned, ends all requests that it has begun.
   func relieve(_ obstacle: LoopObstacle, _ settings: Watchdog.Settings) {
     let worker = workers[obstacle.loop]
     let isAbandoned = obstacle.hasDied || obstacle.age >= settings.abandon
@@ -31,7 +31,7 @@ struct StuckLoops: Sendable {
     worker.owedNothing.withLock { $0 }?.give(false)
   }
 
-  /// Ends all requests of a loop, begun or not. From any thread except the thread of that loop.
+  /// Ends all requests of a loop, begun or not. Must not be called on the thread of that loop.
   func end(_ worker: Worker, because obstacle: LoopObstacle) {
     for submission in worker.takeSubmissions() { submission.refuse(Self.neverBegan(obstacle)) }
     _ = worker.environment.completeStalled(dueAt: nil) { Self.error(obstacle, running: $0) }

@@ -12,7 +12,7 @@ final class Submission: Sendable {
   let cancellation: Cancellation?
   let completion: @Sendable (TransactionResult) -> Void
   /// The next submission in the queue. The queue owns the reference. It is marked unsafe because the compiler cannot
-  /// see that only one thread at a time uses it: first the pushing thread, and after the push the thread that has taken
+  /// see that only one thread at a time uses it: the pushing thread until the push, and then the thread that has taken
   /// the list.
   nonisolated(unsafe) var next: Unmanaged<Submission>?
 

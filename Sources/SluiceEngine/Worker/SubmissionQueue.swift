@@ -29,8 +29,8 @@ struct SubmissionQueue: ~Copyable, Sendable {
     }
   }
 
-  /// Whether both lists are empty. Does not see requests that are just being moved from one list to the other. From any
-  /// thread.
+  /// Whether both lists are empty. Requests that are just being moved from one list to the other are not seen. Can be
+  /// called on any thread.
   var isEmpty: Bool {
     incoming.load(ordering: .acquiring) == nil && ordered.load(ordering: .acquiring) == nil
   }

@@ -9,15 +9,16 @@ import Synchronization
 
 /// One event loop and its state.
 ///
-/// Unchecked because of `pipeline`. It is safe, because `pipeline` is read and replaced only on the loop's thread.
+/// `Sendable` is unchecked because of `pipeline`. It is safe, because `pipeline` is read and replaced only on the
+/// loop's thread.
 final class Worker: @unchecked Sendable {
   let loop: Loop
   let environment: LoopEnvironment
   /// The number of requests on their way from another thread to the loop.
   let submitted = Atomic<Int>(0)
   let submissions = SubmissionQueue()
-  /// The answer that a drain waits for; nil without a drain. It ends the wait for a stuck loop when another thread has
-  /// delivered all results of that loop.
+  /// The answer that a drain waits for; nil without a drain. If another thread has delivered all results of a stuck
+  /// loop, this answer ends the wait for that loop.
   let owedNothing = Locked<FirstAnswer<Bool>?>(nil)
   /// Whether the watchdog has found that the loop is stuck. New requests then go to other loops.
   let isStuck = Atomic<Bool>(false)
@@ -35,8 +36,8 @@ final class Worker: @unchecked Sendable {
 }
 
 extension Worker {
-  /// How long the loop begins requests before it returns to its other work. A limit for the number of requests would
-  /// not limit the time: if a stage answers a request, the whole transaction runs when it begins.
+  /// How long the loop may begin requests before it must return to its other work. A limit for the number of requests
+  /// would not limit the time: if a stage answers a request, the whole transaction runs when it begins.
   private static let burstNanoseconds: UInt64 = 2_000_000
 
   /// Begins a transaction. [loop]
@@ -50,24 +51,25 @@ extension Worker {
       whenKnown: cancellation.map { cancellation in { cancellation.adopt($0) } }, completion: completion)
   }
 
-  /// The number of transactions without a result, whether they have begun or not. From any thread. The number can be
-  /// slightly out of date.
+  /// The number of transactions without a result, whether they have begun or not. Can be called on any thread. The
+  /// number can be slightly out of date.
   var owedCount: Int { environment.owedCount + submitted.load(ordering: .relaxed) }
 
-  /// Takes a request that was counted in ``submitted``. From any thread.
+  /// Takes a request that was counted in ``submitted``. Can be called on any thread.
   func enqueue(_ submission: Submission) {
     if submissions.push(submission) { beginSubmissionsLater() }
   }
 
-  /// Posts a call of `beginSubmissions`, unless one is already waiting. If each request that finds the queue empty
-  /// posted a call, and each call began requests for its full time, the loop would do nothing else.
+  /// Posts a call of `beginSubmissions`, unless one is already waiting. Without this check, each request that finds the
+  /// queue empty would post a call, and each call could begin requests for its full time. The loop would then do
+  /// nothing else.
   private func beginSubmissionsLater() {
     guard !isBeginPosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
     loop.post { [self] in beginSubmissions() }
   }
 
-  /// Takes and begins the requests one at a time. If a stage does not return, the requests behind it can thus still be
-  /// moved to another loop.
+  /// Takes and begins the requests one at a time. If a stage does not return, the requests that are still in the queue
+  /// can therefore be moved to another loop.
   private func beginSubmissions() {
     // The flag is reset before the queue is read. If a request still finds the flag set, it is already in the queue and
     // is taken below.

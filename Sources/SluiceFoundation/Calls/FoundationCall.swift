@@ -13,7 +13,7 @@ struct FoundationCall: Sendable {
   private let observer: CallObserver
   private let delegate: (any TransactionDelegate)?
   private let cancellation = Cancellation()
-  /// The cancellation of the call. It is also used if the body of the call fails.
+  /// The cancellation that the client gets. It also ends the call if the task that writes the request body fails.
   private let whole: Cancellation
 
   /// - Parameter body: replaces the body of the request.

@@ -6,7 +6,8 @@ extension HTTPURLResponse {
   /// - Parameter url: the URL of the last hop.
   static func of(_ response: Response, _ url: URL) throws(URLError) -> HTTPURLResponse {
     var fields: [String: String] = [:]
-    // Field names are compared without case. If a name occurs several times, the first spelling is kept.
+    // Upper and lower case of field names are not distinguished. If a name occurs several times, the first spelling is
+    // kept.
     var spellings: [String: String] = [:]
     for (name, value) in response.headers {
       let key = name.lowercased()

@@ -32,7 +32,7 @@ struct InputStreamPieces: AsyncSequence, @unchecked Sendable {
     var buffer = [UInt8](repeating: 0, count: Self.pieceBytes)
     let count = stream.read(&buffer, maxLength: buffer.count)
     guard count > 0 else {
-      // `streamError` is not read, because swift-corelibs-foundation ends the process there if there is no error.
+      // `streamError` is not read: if there is no error, its getter in swift-corelibs-foundation ends the process.
       stream.close()
       if count < 0 { throw CocoaError(.fileReadUnknown) }
       return nil

@@ -7,8 +7,8 @@ extension Request {
   /// Converts a Foundation request: its method, URL, header fields and `httpBody`, and `timeoutInterval` as the idle
   /// timeout.
   ///
-  /// All other parts are ignored. These are `httpBodyStream`, which the client's calls read themselves, and settings
-  /// that have no meaning here, such as the cache policy.
+  /// Everything else is ignored: settings that have no meaning here, such as the cache policy, and `httpBodyStream`,
+  /// which the calls of the client handle separately.
   ///
   /// - Throws: `badURL` or `unsupportedURL`.
   public init(_ request: URLRequest) throws(URLError) {
@@ -24,7 +24,7 @@ extension Request {
     if seconds > 0, seconds < Self.longestTimeout { options.idleTimeout = .seconds(seconds) }
   }
 
-  /// If the time is longer than this, no limit is set, because the deadline of the configuration ends the request
-  /// earlier.
+  /// A longer `timeoutInterval`, in seconds, sets no idle timeout, because the deadline of the configuration ends the
+  /// request earlier.
   private static var longestTimeout: Double { 366 * 86_400 }
 }

@@ -23,8 +23,8 @@ final class ProtocolLoad: Sendable {
     case nothing
   }
 
-  /// A queue for all tasks. No thread of Swift's pool is used, because suspending and resuming a task waits for the
-  /// queue that all sessions share.
+  /// A queue on which all tasks are resumed. It is used instead of a thread of Swift's pool, because suspending and
+  /// resuming a task waits for the queue that all sessions share.
   private static let queue = DispatchQueue(label: "sluice-url-protocol")
 
   private let state = Locked(State.waiting)
@@ -44,8 +44,8 @@ final class ProtocolLoad: Sendable {
 
   /// Sends the request. When the request has ended, makes the session call `startLoading()` again.
   ///
-  /// The session must be called only on its own queue, and only resuming a task runs code on that queue:
-  /// swift-corelibs-foundation then calls `startLoading()` there. A task that the program has suspended gets its
+  /// The session must be called only on its own queue. Resuming a task is the only way to run code on that queue:
+  /// swift-corelibs-foundation then calls `startLoading()` on it. A task that the program has suspended gets its
   /// response when the program resumes it.
   func start(_ task: URLSessionTask, _ body: @escaping @Sendable () async -> Outcome) {
     let running = Task {

@@ -9,11 +9,11 @@ import SluiceSupport
 ///
 ///     configuration.protocolClasses = [SluiceURLProtocol.self]
 ///
-/// The client follows redirects, and the response has the last URL. Cookies are kept in the client's jar. If the
-/// session adds cookies from its `HTTPCookieStorage`, these cookies are sent instead. The session gets the whole body
-/// at once, because a session of swift-corelibs-foundation gives only the last piece to a completion handler. The body
-/// can have at most `transport.maxResponseBytes`. A download task fails, because such a session accepts no file from a
-/// protocol. Use ``SluiceClient/Client`` for downloads.
+/// The client follows redirects, and the URL of the response is that of the last hop. Cookies are kept in the client's
+/// jar. If the session adds cookies from its `HTTPCookieStorage`, these cookies are sent instead. The session gets the
+/// whole body at once, because a session of swift-corelibs-foundation gives only the last piece to a completion
+/// handler. The body can have at most `transport.maxResponseBytes`. A download task fails, because a session of
+/// swift-corelibs-foundation accepts no file from a protocol. Use ``SluiceClient/Client`` for downloads.
 ///
 /// A session's delegate is not asked about redirects and challenges. A response with the status 401 loses its
 /// `WWW-Authenticate`. Otherwise the session itself would send the request again, without the client. Credentials must
@@ -34,7 +34,7 @@ public final class SluiceURLProtocol: URLProtocol {
     ["http", "https"].contains(request.url?.scheme?.lowercased())
   }
 
-  /// The unchanged request.
+  /// Returns the request unchanged.
   override public class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
   /// Sends the request, or delivers its response. Called by the session, on its queue.
@@ -43,7 +43,7 @@ public final class SluiceURLProtocol: URLProtocol {
     case .nothing: return
     case .deliver(let outcome): deliver(outcome)
     case .start:
-      guard let task else { return fail(Self.error("it was made without a task")) }
+      guard let task else { return fail(Self.error("the protocol was made without a task")) }
       guard !(task is URLSessionDownloadTask) else {
         return fail(Self.error("a session accepts no file from a protocol; use Client.download(for:)"))
       }
@@ -51,8 +51,8 @@ public final class SluiceURLProtocol: URLProtocol {
     }
   }
 
-  /// Ends the request if its task was cancelled. The session calls this on its queue. It also calls this for a
-  /// suspended task, but the request of such a task continues.
+  /// Ends the request if its task was cancelled. The session calls this on its queue. It also calls this when a task is
+  /// suspended; the request then continues.
   override public func stopLoading() {
     if task?.state == .canceling || task == nil { load.cancel() }
   }
@@ -92,7 +92,7 @@ public final class SluiceURLProtocol: URLProtocol {
     case .stream(let stream):
       let call = try FoundationCall(client, request, stream: stream)
       return { () throws(URLError) in call }
-    case .absent: throw error("the body of the upload comes from a delegate, which cannot be asked")
+    case .absent: throw error("the body of the upload comes from a delegate, which a protocol cannot ask")
     case nil: throw error("the body of the upload was not found in this release of Foundation")
     }
   }
@@ -109,7 +109,8 @@ public final class SluiceURLProtocol: URLProtocol {
 
   private func fail(_ error: URLError) { client?.urlProtocol(self, didFailWithError: error) }
 
-  /// The response without `WWW-Authenticate` if its status is 401, so that the session does not answer it by itself.
+  /// Removes `WWW-Authenticate` from a response with the status 401, so that the session does not answer the challenge
+  /// itself.
   private static func unchallenged(_ response: HTTPURLResponse) -> HTTPURLResponse {
     guard response.statusCode == 401, let url = response.url else { return response }
     let fields = response.allHeaderFields.compactMap { field -> (String, String)? in

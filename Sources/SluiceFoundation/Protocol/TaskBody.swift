@@ -6,8 +6,8 @@ import SluiceMessages
 
 /// The body of an upload task. swift-corelibs-foundation keeps it in the task and does not show it to protocols.
 ///
-/// It is read by reflection, because there is no public name for it. If a release of Foundation keeps it elsewhere, the
-/// task fails instead of sending an empty body.
+/// It is read by reflection, because no public API gives access to it. If a release of Foundation keeps it elsewhere,
+/// the task fails instead of sending an empty body.
 enum TaskBody {
   case data([UInt8])
   case file(URL)

@@ -22,10 +22,10 @@ extension JSONValue {
 }
 
 extension JSONValue: Decodable {
-  /// Takes the value itself, not a copy. Call it only from within ``decode(_:unknownKeys:)``.
+  /// Shares the value that is being decoded instead of copying it. Call it only from within ``decode(_:unknownKeys:)``.
   public convenience init(from decoder: any Decoder) throws {
     guard let decoder = decoder as? ValueDecoder else {
-      throw JSONDecodingError(decoder.codingPath, "a JSON value can only be read from JSON")
+      throw JSONDecodingError(decoder.codingPath, "only a decoder for JSON can read a JSON value")
     }
     self.init(adopting: decoder.value.retainedUnsafeJSON())
   }

@@ -26,7 +26,7 @@ struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try member(key).unkeyedContainer()
   }
 
-  /// A superclass reads its members from the object of its subclass.
+  /// A superclass reads its members from the same object as its subclass.
   func superDecoder() throws -> any Decoder {
     ValueDecoder(value: decoder.value, codingPath: codingPath, unknownKeys: .ignored)
   }

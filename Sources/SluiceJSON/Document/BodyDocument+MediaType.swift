@@ -1,7 +1,7 @@
 package import SluiceMessages
 
-// A `json` body says that the content is JSON. The message must say this too: without a `content-type`, the stages and
-// the receiver do not treat the body as JSON.
+// A `json` body says that the content is JSON. The message needs a `content-type` that says this too: without it, the
+// stages and the receiver do not treat the body as JSON.
 extension BodyDocument {
   static let jsonMediaType = "application/json"
 

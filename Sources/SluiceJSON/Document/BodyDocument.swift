@@ -17,7 +17,7 @@ package import SluiceMessages
 package enum BodyDocument {
   /// How a new document represents the body.
   package enum Filling: Sendable {
-    /// Left out, whatever it is.
+    /// The document has no `body` member, whatever the body is.
     case none
     /// As text, base64 or file.
     case plain
@@ -166,8 +166,8 @@ extension BodyDocument {
     return bytes
   }
 
-  /// Returns the original's file object if the document still names that file: a temporary file is removed when its
-  /// last user releases it.
+  /// Returns the file that the document names. If it is the file of the original body, returns the same `FileBody`
+  /// object, because a temporary file is removed when the last user of this object releases it.
   private static func file(_ part: DocumentPart, original: Body) throws(MessageError) -> FileBody {
     let path = try part.string("file") ?? ""
     if case .file(let file) = original, file.path == path { return file }

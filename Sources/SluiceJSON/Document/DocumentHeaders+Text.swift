@@ -1,4 +1,4 @@
-// Fields as text, for code that works with Swift strings anyway.
+// Fields as text, for code that works with Swift strings.
 extension DocumentHeaders {
   /// The first value of a field; bytes that are not UTF-8 are shown with U+FFFD. Assigning a text replaces all lines of
   /// the field; assigning nil removes them.
@@ -15,7 +15,8 @@ extension DocumentHeaders {
     }
   }
 
-  /// The value of one line of the field, counted from 0, as text in the same form as ``subscript(_:)`` gives it.
+  /// The value of one line of the field as text; lines are counted from 0. Bytes that are not UTF-8 are shown with
+  /// U+FFFD.
   func value(named name: String, line: Int) -> String? {
     Self.withBytes(name) { value(named: $0, at: line) }.map { String(decoding: $0.bytes, as: UTF8.self) }
   }

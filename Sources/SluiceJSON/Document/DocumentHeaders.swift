@@ -4,8 +4,8 @@ import SluiceMessages
 /// The fields of a live document, read and changed in place, without converting the message.
 ///
 /// Callers may give names in any case; the document has them in lower case. Values go in and out as bytes: a plain
-/// string costs no copy, `{"base64": "…"}` is decoded. A value that a plugin left and that is not a field value counts
-/// as absent here, and is refused when the document is read back.
+/// string costs no copy, `{"base64": "…"}` is decoded. If a plugin leaves something that is not a valid field value,
+/// this type treats it as absent, and it is refused when the document is read back.
 package struct DocumentHeaders {
   private let document: JSONValue
   private let section: StaticString
@@ -73,14 +73,14 @@ package struct DocumentHeaders {
     return count
   }
 
-  /// Replaces every line of the field by one. The caller must have checked name and value
+  /// Replaces all lines of the field by one line. The caller must have checked name and value
   /// (``HeaderFields/check(name:value:)``).
   package func set(_ name: UnsafeBufferPointer<UInt8>, to value: UnsafeBufferPointer<UInt8>) {
     _ = replace(name, with: value)
   }
 
-  /// Like ``set(_:to:)``, and returns the old value. As long as the caller keeps the old value, texts of it that were
-  /// lent to a plugin stay valid.
+  /// Like ``set(_:to:)``, and returns the old value. As long as the caller keeps the old value, a plugin can use the
+  /// texts of this value that were lent to it.
   package func replace(_ name: UnsafeBufferPointer<UInt8>, with value: UnsafeBufferPointer<UInt8>) -> JSONValue? {
     let fields = fieldsMadeWhenAbsent()
     let made = Self.made(value)
@@ -101,7 +101,7 @@ package struct DocumentHeaders {
   package func remove(_ name: UnsafeBufferPointer<UInt8>) -> Bool { take(name) != nil }
 
   /// Removes every line of the field and returns the lines; nil if there were none. As long as the caller keeps the
-  /// lines, texts of them that were lent to a plugin stay valid.
+  /// lines, a plugin can use the texts of these lines that were lent to it.
   package func take(_ name: UnsafeBufferPointer<UInt8>) -> JSONValue? {
     guard let fields else { return nil }
     return Self.withLowercased(name) { key, count in
@@ -131,8 +131,8 @@ extension StaticString {
 }
 
 extension DocumentHeaders {
-  /// Adds a line under a name in lower case; a field that already has a line becomes an array. Takes over the reference
-  /// to the value.
+  /// Adds a line to the field, and converts the name to lower case. If the field already has a line, its value becomes
+  /// an array. Takes over the reference to `value`.
   static func append(
     _ value: UnsafeMutablePointer<json_t>?, named name: UnsafeBufferPointer<UInt8>,
     to fields: UnsafeMutablePointer<json_t>?

@@ -6,10 +6,10 @@ package struct DocumentRules: OptionSet, Sendable {
 
   package init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// Refuses unknown keys and names them in the error. Without it they are ignored.
+  /// Refuses unknown keys and names them in the error. Without this rule, unknown keys are ignored.
   package static let knownKeysOnly = DocumentRules(rawValue: 1)
-  /// Accepts header names in any case. Without it a name that is not in lower case is refused: a live document with two
-  /// spellings of a name would give a different answer for each.
+  /// Accepts header names in any case. Without this rule, a name that is not in lower case is refused, because a live
+  /// document with two spellings of a name would give a different answer for each spelling.
   package static let namesInAnyCase = DocumentRules(rawValue: 2)
   /// Accepts `{"file": "…"}` as a body: the file is read when the message is sent, with the rights of this process.
   package static let files = DocumentRules(rawValue: 4)

@@ -36,7 +36,8 @@ enum DocumentText {
     return Base64.decode(text.span)
   }
 
-  /// Eight bytes at a time: nearly every header is ASCII, and jansson's own check goes character by character.
+  /// Checks eight bytes at a time. This makes the usual case fast: nearly every header is ASCII, and jansson's own
+  /// check goes character by character.
   static func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     let raw = UnsafeRawBufferPointer(bytes)
     var seen: UInt64 = 0

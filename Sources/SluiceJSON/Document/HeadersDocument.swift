@@ -73,8 +73,8 @@ package enum HeadersDocument {
 }
 
 extension HeaderFields {
-  /// Copies the marks of the original fields: a field that is unchanged in `origin` keeps its marks, a field whose
-  /// value changed stays sensitive, and a new field gets `added`.
+  /// Sets the marks of these fields from the fields before the change, `origin`: an unchanged field keeps its marks, a
+  /// field whose value changed stays sensitive, and a new field gets `added`.
   mutating func takeMarks(from origin: HeaderFields, added: Marks) {
     if added.isEmpty, origin.indices.allSatisfy({ origin.marks(at: $0).isEmpty }) { return }
     let fields = self

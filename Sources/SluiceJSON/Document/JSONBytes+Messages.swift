@@ -37,15 +37,16 @@ extension JSONBytes {
     write("}")
   }
 
-  /// One bit for a name. Names that differ only in upper and lower case have the same bit.
+  /// Returns a number with one bit set, which depends on the name. Names that differ only in upper and lower case have
+  /// the same bit, and other names can have it too.
   @inline(__always)
   private static func kind(_ name: UnsafeBufferPointer<UInt8>) -> UInt64 {
     guard let first = name.first, let last = name.last else { return 1 }
     return 1 &<< (UInt64(name.count) &* 7 ^ UInt64(first | 0x20) ^ UInt64(last | 0x20) &* 5)
   }
 
-  /// The bits that more than one field has. A name without such a bit occurs once, so no search for further lines is
-  /// needed.
+  /// Returns the bits that ``kind(_:)`` gives to more than one field. If the bit of a name is not among them, the name
+  /// occurs only once, so no search for further lines is needed.
   private static func repeatedKinds(_ fields: HeaderFields, _ buffer: UnsafeBufferPointer<UInt8>) -> UInt64 {
     var seen: UInt64 = 0
     var repeated: UInt64 = 0

@@ -120,7 +120,7 @@ package struct JSONBytes: ~Copyable {
     put(UInt8(ascii: "\""))
   }
 
-  /// A token as a key: in lower case and in quotes, with a colon after it.
+  /// Writes a token (RFC 9110 §5.6.2) as a key: in lower case and in quotes, with a colon after it.
   mutating func append(key token: UnsafeBufferPointer<UInt8>, isFirst: Bool) {
     reserve(token.count + 4)
     if !isFirst { put(UInt8(ascii: ",")) }
@@ -177,7 +177,7 @@ package struct JSONBytes: ~Copyable {
     let rest = range.upperBound &- index
     guard rest > 0 else { return }
     if range.upperBound >= 8 {
-      // The last eight bytes, in which spaces replace the bytes that are already written.
+      // The last eight bytes of the text. The first of them may already be written; `word` has spaces in their place.
       let last = source.loadUnaligned(fromByteOffset: range.upperBound &- 8, as: UInt64.self)
       let shift = UInt64(64 &- rest &* 8)
       let word = UInt64(littleEndian: last) &>> shift | 0x2020_2020_2020_2020 &<< (64 &- shift)
@@ -193,8 +193,8 @@ package struct JSONBytes: ~Copyable {
     }
   }
 
-  /// Marks the first of eight bytes that is a control, a quote or a backslash, by the highest bit of this byte. Returns
-  /// 0 if there is no such byte. Bits of later bytes may be wrong.
+  /// Looks for control characters, quotes and backslashes among eight bytes. In the result, the highest bit of the first
+  /// such byte is set; bits of later bytes may be wrong. Returns 0 if there is no such byte.
   @inline(__always)
   private static func escapes(in littleEndian: UInt64) -> UInt64 {
     let word = UInt64(littleEndian: littleEndian)

@@ -58,7 +58,7 @@ private struct Members {
 private struct PlainScanner {
   private let text: UnsafeBufferPointer<UInt8>
   private var index = 0
-  /// A limit, because the search for duplicate names takes longer with each header.
+  /// The number of headers is limited, because the search for duplicate names takes longer with each header.
   private static let maximumHeaders = 32
 
   init(_ text: UnsafeRawBufferPointer) { self.text = text.assumingMemoryBound(to: UInt8.self) }

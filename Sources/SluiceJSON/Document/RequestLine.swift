@@ -6,7 +6,7 @@ package struct RequestLine: Sendable {
   package var id: JSONValue?
   package var request: Request
 
-  /// Reads a document strictly: unknown keys are refused by name.
+  /// Reads a document strictly: an unknown key is an error that names the key.
   /// - Parameter hosts: converts a non-ASCII host in `url`; without an encoder such a host is refused.
   package init(
     _ document: JSONValue, rules: DocumentRules = .line, hosts: HostEncoder? = nil

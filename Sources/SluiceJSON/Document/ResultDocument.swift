@@ -140,7 +140,7 @@ extension JSONBytes {
 }
 
 extension Response {
-  /// The approximate size in a line, if few characters need an escape.
+  /// The approximate number of bytes that the response takes in a line, if few of its characters need an escape.
   fileprivate var approximateBytes: Int {
     let bodyBytes = if case .bytes(let bytes) = body { bytes.count } else { 0 }
     return headers.lineByteCount + headers.count * 4 + bodyBytes + bodyBytes / 4

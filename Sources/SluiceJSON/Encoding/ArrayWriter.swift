@@ -6,7 +6,7 @@ struct ArrayWriter: UnkeyedEncodingContainer {
   func encodeNil() { array.append(.null) }
 
   func encode(_ value: some Encodable) throws {
-    // Each call reserves a place for its element at once, so that the elements have the order of the calls.
+    // Each call adds its element to the array before it returns, so that the elements have the order of the calls.
     try EncodedPlace { [array] in array.append($0) }.encode(value, codingPath: codingPath)
   }
 

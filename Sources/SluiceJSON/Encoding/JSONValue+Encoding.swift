@@ -11,12 +11,13 @@ extension JSONValue {
 }
 
 extension JSONValue: Encodable {
-  /// Writes the value itself, not a copy. Call it only within ``init(encoding:)``.
+  /// Inserts the value into the result without copying it. Call it only from within ``init(encoding:)``.
   public func encode(to encoder: any Encoder) throws {
     guard let encoder = encoder as? ValueEncoder else {
       throw EncodingError.invalidValue(
         self,
-        EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "a JSON value is written as JSON only"))
+        EncodingError.Context(
+          codingPath: encoder.codingPath, debugDescription: "only an encoder for JSON can write a JSON value"))
     }
     encoder.place.put(self)
   }

@@ -4,7 +4,7 @@ struct ObjectWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func encodeNil(forKey key: Key) { object[key.stringValue] = .null }
 
-  /// Also called for scalars: the standard library lets a scalar write itself into a single-value container.
+  /// Called for scalars too. The `encode(to:)` of a scalar in the standard library writes to a single-value container.
   func encode(_ value: some Encodable, forKey key: Key) throws {
     try place(key).encode(value, codingPath: codingPath + [key])
   }
@@ -19,7 +19,7 @@ struct ObjectWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     ValueEncoder(place: place(key), codingPath: codingPath + [key]).unkeyedContainer()
   }
 
-  /// A superclass writes its members into the object of its subclass.
+  /// A superclass writes its members into the same object as its subclass.
   func superEncoder() -> any Encoder {
     let place = EncodedPlace()
     place.put(object)

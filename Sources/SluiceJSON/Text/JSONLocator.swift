@@ -10,9 +10,9 @@ package struct JSONLocator {
     self.text = text
   }
 
-  /// The position of the member's key, the array's element, or the whole value. If the text does not have the value,
-  /// returns the position of the last value on the way there. If a key occurs twice, the last one counts, as in
-  /// parsing.
+  /// The position of the member's key, the array's element, or the whole value. If the text has no value at the end of
+  /// the path, this is the position of the last value on the path that exists. If a key occurs twice, the last one
+  /// counts, as in parsing.
   package func position(of pointer: JSONPointer) -> JSONPosition {
     var scanner = self
     scanner.skipSpace()

@@ -5,7 +5,7 @@ public struct JSONParsingOptions: OptionSet, Sendable {
   /// The bits of jansson's decoding flags.
   public let rawValue: Int32
 
-  /// Takes jansson's bits. Bits without a name here are passed on to jansson.
+  /// Takes jansson's bits. Bits for which this type has no constant are passed on to jansson.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
   /// Refuses an object that has a key twice. Without this option, the last member with the key counts.
@@ -15,15 +15,16 @@ public struct JSONParsingOptions: OptionSet, Sendable {
   /// Accepts `\u0000` in strings (never in keys). C code reads such a string only up to this character.
   public static let allowNUL = JSONParsingOptions(rawValue: JSON_ALLOW_NUL)
 
-  /// `containersOnly` uses the bit of the jansson flag that means the opposite.
+  /// The flags for jansson. jansson has no flag for `containersOnly`, only one for the opposite, so the bit is
+  /// inverted.
   var janssonFlags: Int { Int(rawValue ^ JSON_DECODE_ANY) }
 }
 
 extension JSONValue {
   /// Parses one JSON text in UTF-8. Only white space may surround the value.
   ///
-  /// Limits: 2048 levels of nesting, integers of 64 bits, reals of a double. A number out of range is an error and is
-  /// never rounded to infinity.
+  /// Limits: nesting of 2048 levels, integers of 64 bits, and real numbers in the range of a double. A number out of
+  /// range is an error and is never rounded to infinity.
   public convenience init(
     parsing text: UnsafeRawBufferPointer, options: JSONParsingOptions = []
   ) throws(JSONError) {

@@ -5,7 +5,7 @@ public struct JSONWritingOptions: OptionSet, Sendable {
   /// The bits of jansson's encoding flags.
   public let rawValue: Int32
 
-  /// Takes jansson's bits. Bits without a name here are passed on to jansson.
+  /// Takes jansson's bits. Bits for which this type has no constant are passed on to jansson.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
   /// Sorts members by the bytes of their keys, so that equal values give the same text.

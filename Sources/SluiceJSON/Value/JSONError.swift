@@ -30,7 +30,7 @@ public struct JSONError: Error, Hashable, Sendable {
     public static let tooLong = Code(rawValue: "too_long")
     /// A number that is NaN or infinite.
     public static let notFinite = Code(rawValue: "not_finite")
-    /// The parser got no memory for the value.
+    /// The parser could not allocate memory for the value.
     public static let outOfMemory = Code(rawValue: "out_of_memory")
     /// A value that contains itself.
     public static let circular = Code(rawValue: "circular")
@@ -46,7 +46,7 @@ public struct JSONError: Error, Hashable, Sendable {
   public var message: String
   /// Line, column and offset in the text; nil if no text was read.
   package var position: JSONPosition?
-  /// The place of the mistake in the examined document: that of a value or a key. Nil if no document was examined.
+  /// The path to the value or the key with the mistake in the examined document. Nil if no document was examined.
   public var pointer: JSONPointer?
 
   package init(_ code: Code, _ message: String, position: JSONPosition? = nil, pointer: JSONPointer? = nil) {

@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// A path into a JSON value (RFC 6901): keys and indices, or none for the whole value.
+/// A path into a JSON value (RFC 6901): a list of keys and indices. The empty list leads to the whole value.
 public struct JSONPointer: Hashable, Sendable {
   /// Keys and indices, with `~1` and `~0` decoded.
   public var tokens: [String]

@@ -16,7 +16,8 @@ enum JSONRelease {
 
   /// Whether everything that is released with a container has at most `levels` levels, the container included. No other
   /// thread can reach these values, so it is safe to inspect them. A nested container that has further references is
-  /// not inspected. It makes the result false, because this release may still drop its last reference.
+  /// not inspected. It makes the result false, because its other references may be dropped first, and this release then
+  /// drops the last one.
   private static func isFlat(_ container: UnsafeMutablePointer<json_t>, levels: Int) -> Bool {
     if container.pointee.type == JSON_ARRAY {
       for index in 0..<json_array_size(container) {

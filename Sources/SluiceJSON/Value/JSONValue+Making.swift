@@ -12,7 +12,7 @@ extension JSONValue {
     JSONValue(made: json_array())
   }
 
-  /// An array of these, in this order.
+  /// An array of these values, in this order. The values are not copied.
   package static func array(of elements: some Sequence<JSONValue>) -> JSONValue {
     let array = JSONValue.array()
     for element in elements { array.append(element) }
@@ -27,10 +27,10 @@ extension JSONValue {
   /// A length of time as a real number of milliseconds, down to a microsecond.
   package static func milliseconds(_ duration: Duration) -> JSONValue { JSONValue(duration.roundedMilliseconds) }
 
-  /// The one null value.
+  /// The null value, which is the same object for all users of jansson.
   public static var null: JSONValue { JSONValue(made: json_null()) }
 
-  /// A string. U+0000 is kept, but C code reads the string as ending there.
+  /// A string. U+0000 is kept, but C code reads the string only up to this character.
   public convenience init(_ text: String) {
     var text = text
     self.init(
@@ -80,7 +80,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 {
   /// A string, as ``init(_:)-(String)`` makes it.
   public convenience init(stringLiteral text: String) { self.init(text) }
-  /// An integer; it differs from the real number of the same value.
+  /// An integer, which is not equal to the real number of the same value.
   public convenience init(integerLiteral integer: Int64) { self.init(integer) }
   /// A real number, or null if it is not finite.
   public convenience init(floatLiteral real: Double) { self.init(real) }
@@ -101,8 +101,8 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
   }
 }
 
-/// jansson's hash tables are seeded before the first one is made, so that their order of buckets cannot be guessed and
-/// no two threads seed at the same time.
+/// Seeds jansson's hash tables before the first table is made. The seed makes the order of the buckets unpredictable,
+/// and seeding early prevents two threads from seeding at the same time.
 package enum JSONSeed {
   private static let planted: Void = json_object_seed(0)
 

@@ -37,7 +37,7 @@ extension JSONValue {
 
   /// The members of an object in the order in which they were added; empty for everything else.
   ///
-  /// The object must not get or lose members while this is walked.
+  /// No member may be added to the object or removed from it while the sequence is iterated.
   public var members: Members { Members(of: self) }
 
   private func container(forKey key: String) -> JSONValue? {
@@ -59,7 +59,7 @@ extension JSONValue {
       position = json_object_iter(object.json)
     }
 
-    /// The next member, which is the member itself and not a copy; nil after the last.
+    /// Returns the next key and its value, which is not copied; nil after the last member.
     public mutating func next() -> (key: String, value: JSONValue)? {
       guard let position, let key = json_object_iter_key(position), let value = json_object_iter_value(position)
       else { return nil }
@@ -96,7 +96,7 @@ extension JSONValue {
       self.array = array
     }
 
-    /// The next element, which is the element itself and not a copy; nil after the last.
+    /// Returns the next element, which is not copied; nil after the last.
     public mutating func next() -> JSONValue? {
       defer { index += 1 }
       return array.isArray ? array[index] : nil

@@ -6,12 +6,13 @@ extension JSONValue {
   /// measured first.
   package static let depthLimit = 2048
 
-  /// How often arrays and objects may occur again in one value. If a value contains an array twice, this array contains
-  /// another array twice, and so on, then a few arrays make a text of exponential size.
+  /// How often arrays and objects may occur again in one value. If a value contains an array twice, and this array
+  /// contains another array twice, and so on, a few arrays make a text of exponential size.
   package static let repetitionLimit = 1 << 18
 
-  /// Throws when the value cannot be written as JSON, or not safely: it is nested deeper than `depth` levels, contains
-  /// itself, repeats more than ``repetitionLimit`` values, or holds a number that is not finite. Does not recurse.
+  /// Throws when the value cannot be written as JSON, or when writing it would be unsafe: it is nested deeper than
+  /// `depth` levels, contains itself, repeats more than ``repetitionLimit`` values, or holds a number that is not
+  /// finite. Does not recurse.
   package func checkNesting(depth: Int = JSONValue.depthLimit) throws(JSONError) {
     try withUnsafeJSON { json throws(JSONError) in
       var walk = JSONWalk(json)
@@ -35,7 +36,7 @@ extension JSONError {
 
   static var tooRepetitive: JSONError {
     JSONError(
-      .tooLarge, "the same arrays and objects occur more than \(JSONValue.repetitionLimit) times in it")
+      .tooLarge, "the same arrays and objects occur more than \(JSONValue.repetitionLimit) times in the value")
   }
 }
 

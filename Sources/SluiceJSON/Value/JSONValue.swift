@@ -2,12 +2,12 @@ public import CJansson
 
 /// A JSON value. It owns one reference to a `json_t` and releases it when the last Swift reference goes away.
 ///
-/// Reference semantics, as in jansson: a member that was read is the member itself, and changing it changes the
-/// document. Use ``deepCopy()`` for an independent value. Getting a member costs one small allocation; code in which
-/// nanoseconds matter uses `withUnsafeJSON(_:)`.
+/// It has reference semantics, as in jansson: reading a member returns the member itself and not a copy, so changing it
+/// changes the document. Use ``deepCopy()`` for an independent value. Getting a member costs one small allocation; code
+/// in which nanoseconds matter uses `withUnsafeJSON(_:)`.
 ///
 /// Text is always UTF-8. A string may hold U+0000 only when it was made here or parsed with
-/// ``JSONParsingOptions/allowNUL``: C code would read such a string as ending there.
+/// ``JSONParsingOptions/allowNUL``: C code would read such a string only up to U+0000.
 ///
 /// `@unchecked Sendable`: jansson's reference counts are atomic and reading is safe from any thread; code that lets
 /// several threads reach a value must make sure that none of them changes it.
@@ -40,8 +40,8 @@ public final class JSONValue: @unchecked Sendable {
     json_incref(json)
   }
 
-  /// jansson returns NULL from a constructor only when memory is exhausted; Swift's own allocations end the process
-  /// then too.
+  /// A function of jansson that makes a value returns NULL only when memory is exhausted. This ends the process, as a
+  /// failed allocation of Swift does.
   convenience init(made json: UnsafeMutablePointer<json_t>?) {
     guard let json else { preconditionFailure("out of memory while making a JSON value") }
     self.init(adopting: json)

@@ -13,8 +13,8 @@ import Synchronization
 ///     loop.wait(until: limit) { isDone }               // lets others in while it sleeps
 ///     loop.leave()
 ///
-/// What is posted from elsewhere runs when a thread enters, waits or leaves. Timers fire at these times too; to fire
-/// them in between, a thread must enter at ``nextDeadline``, which ``onWork`` reports.
+/// If a thread outside of the loop posts a job, the job runs when a thread enters, waits or leaves. Timers fire at
+/// these times too. To make a timer fire on time, a thread must enter at the deadline that ``onWork`` reports.
 ///
 /// `@unchecked Sendable`: the mutex protects the loop's own state, and the inbox has a lock of its own.
 package final class CallerLoop: EventLoop, @unchecked Sendable {
@@ -32,18 +32,20 @@ package final class CallerLoop: EventLoop, @unchecked Sendable {
   /// first thread enters.
   package var onWork: ((Instant) -> Void)?
 
-  /// In a structure, because a generic container would wrap a bare function once more on each access.
+  /// Wraps the function in a structure, because Swift would wrap a function that is directly in a generic container
+  /// once more on each access.
   private struct Job: Sendable {
     let run: @Sendable () -> Void
   }
 
   private struct Inbox {
     var jobs: [Job] = []
-    /// How often the jobs were taken. A change tells a waiting thread that another thread has run the posted jobs.
+    /// Counts how often a thread has taken the jobs. A change tells a waiting thread that another thread has run the
+    /// posted jobs.
     var takes = 0
   }
 
-  /// The maximum number of rounds in one call: each round runs the work that the round before it has added.
+  /// The maximum number of rounds in one call. Each round runs the work that the previous round has added.
   private static let roundsPerCall = 8
 
   package init(index: Int) {
@@ -61,8 +63,8 @@ package final class CallerLoop: EventLoop, @unchecked Sendable {
   package func post(_ job: @escaping @Sendable () -> Void) {
     if isCurrent { return local.append(Job(run: job)) }
     inbox.update { $0.jobs.append(Job(run: job)) }
-    // Sequentially consistent, as in `leave`, so that at least one of the two threads sees the value that the other has
-    // stored.
+    // The order is sequentially consistent here and in `leave`: of a thread that posts and a thread that leaves at the
+    // same time, at least one sees the value that the other has stored.
     hasPosted.store(true, ordering: .sequentiallyConsistent)
     if owner.load(ordering: .sequentiallyConsistent) == 0 { onWork?(now) }
   }
@@ -113,7 +115,8 @@ extension CallerLoop {
     if let deadline = timers.nextDeadline { onWork?(deadline) }
     owner.store(0, ordering: .sequentiallyConsistent)
     pthread_mutex_unlock(mutex)
-    // A thread may have posted after the inbox was last read and before `owner` was cleared. It did not call `onWork`.
+    // Another thread may have posted a job after the inbox was last read and before `owner` was cleared. That thread
+    // did not call `onWork`.
     if hasPosted.load(ordering: .sequentiallyConsistent) { onWork?(now) }
   }
 
@@ -150,7 +153,7 @@ extension CallerLoop {
 
   private func takePosted() {
     guard hasPosted.load(ordering: .relaxed) else { return }
-    // Cleared before the inbox is read: a later post sets it again.
+    // The flag is cleared before the inbox is read, so that a later post sets it again.
     hasPosted.store(false, ordering: .sequentiallyConsistent)
     local += inbox.update { inbox in
       defer { inbox.jobs = [] }

@@ -35,8 +35,8 @@ public final class HostedLoop: Sendable {
   /// An epoll descriptor. Use the descriptor only to wait for it. The descriptor is closed when the loop is released.
   public var descriptor: Int32 { loop.poller.descriptor }
 
-  /// Runs what is ready, without waiting. It runs callbacks of sockets, timers that are due, posted work, steps of
-  /// tasks, and stages, and returns soon if none of them blocks.
+  /// Runs what is ready, without waiting. This includes callbacks of sockets, timers that are due, posted work, steps
+  /// of tasks, and stages. If none of them blocks, the call returns soon.
   ///
   /// - Returns: false when the loop has ended. Do not wait for the descriptor after that.
   /// - Throws: ``TransportError`` with the code `wrong_thread` if another thread has the loop, or if the caller is
@@ -53,8 +53,8 @@ public final class HostedLoop: Sendable {
 
   /// Lets another thread call ``turn()``. Only the thread that has the loop may call this, between two turns.
   ///
-  /// - Throws: ``TransportError`` with the code `wrong_thread` on any other thread or inside a turn; the call has then
-  ///   changed nothing.
+  /// - Throws: ``TransportError`` with the code `wrong_thread` on any other thread or inside a turn. A call that throws
+  ///   changes nothing.
   public func handOver() throws(TransportError) {
     try checkIsOutside("handOver")
     guard hosting.release() else {
@@ -62,8 +62,8 @@ public final class HostedLoop: Sendable {
     }
   }
 
-  /// Ends the loop: transfers are cancelled, and what was posted runs. If the calling thread has the loop, or no thread
-  /// has it, this call ends the loop. Otherwise the thread that has the loop ends it in its next turn.
+  /// Ends the loop: transfers are cancelled, and posted work runs. If the calling thread has the loop, or no thread has
+  /// it, this call ends the loop. Otherwise the thread that has the loop ends it in its next turn.
   ///
   /// - Parameter limit: the time limit for the end. Posted work that has not begun by then is dropped. A call that does
   ///   not return is not interrupted.

@@ -3,10 +3,11 @@ import SluiceMessages
 import SluicePipeline
 import Synchronization
 
-// One turn: events, timers, the inbox, the loop's own work, and what its sources do at the end.
+// One turn of the loop: it handles events and timers, runs the inbox and the loop's own work, and calls `finishTurn()`
+// of its sources.
 extension Loop {
   /// The maximum number of rounds in a turn before the loop checks descriptors again. Each round runs the work that the
-  /// round before it has added.
+  /// previous round has added.
   private static let roundsPerTurn = 8
 
   func run() {
@@ -27,7 +28,7 @@ extension Loop {
     runWork()
   }
 
-  /// The poller's tag for a source and its descriptor: an event brings both back.
+  /// Packs a source's index and its descriptor into a tag for the poller. Each event has the tag of its descriptor.
   package func tag(_ source: Int, _ descriptor: Int32) -> UInt64 {
     UInt64(source) << 32 | UInt64(UInt32(bitPattern: descriptor))
   }
@@ -71,7 +72,7 @@ extension Loop {
       case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
       }
     }
-    // Released here and not inside the queue: releasing work may post new work.
+    // The work is released here and not inside the queue, because releasing work may post new work.
     work.removeAll(keepingCapacity: work.capacity <= LocalWork.keptCapacity)
     local.recycle(work)
   }
@@ -103,8 +104,8 @@ extension Loop {
   }
 
   /// Cancels transfers and runs the queued work; afterwards nothing runs on this loop.
-  /// - Parameter deadline: work that is still queued at this time is dropped, tasks continue on the global executor,
-  ///   and the result is false.
+  /// - Parameter deadline: the time limit. If work is still queued then, it is dropped, its tasks continue on the
+  ///   global executor, and the result is false.
   @discardableResult
   func end(by deadline: Instant = .distantFuture) -> Bool {
     for source in sources { source.loopWillEnd() }

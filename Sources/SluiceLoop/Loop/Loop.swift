@@ -21,7 +21,7 @@ package final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
 
   package let poller: Poller
   let inbox = LoopInbox()
-  /// Whether the loop waits in the kernel or is about to, so that it must be woken.
+  /// Whether the loop must be woken, because it waits in the kernel or will wait soon.
   let isAsleep = Atomic<Bool>(false)
   let isStopping = Atomic<Bool>(false)
   let thread = Locked<SystemThread?>(nil)
@@ -95,8 +95,8 @@ package final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
     case .refused: return false
     case .queued: return true
     case .first:
-      // The thread that fills an empty inbox wakes the loop. The exchange makes sure that only one of several threads
-      // does this, and none while the loop is awake.
+      // The thread that fills an empty inbox wakes the loop. The atomic exchange makes sure that only one of several
+      // threads wakes it, and that none does while the loop is awake.
       if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { poller.wake() }
       return true
     }

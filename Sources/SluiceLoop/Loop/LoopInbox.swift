@@ -2,17 +2,18 @@ import Synchronization
 
 /// Carries work to a loop from other threads: many threads may push; the loop takes everything at once.
 ///
-/// It is a linked stack without locks. Taking exchanges its head and reverses the stack, so that the work of one
-/// producer keeps its order.
+/// It is a linked stack without locks. The loop takes the whole stack by exchanging its head, and then reverses it, so
+/// that the work of one producer keeps its order.
 struct LoopInbox: ~Copyable, @unchecked Sendable {
-  // Sendable: a node belongs to its pusher until the compare-and-swap, then to the thread that takes the stack.
+  // Sendable: until the compare-and-swap succeeds, a node belongs to the thread that pushes it; afterwards it belongs
+  // to the thread that takes the stack.
   private struct Node {
     var work: LoopWork
     var next: UnsafeMutablePointer<Node>?
   }
 
   enum PushResult {
-    /// The first piece of work since the last take: the loop may have to be woken.
+    /// The inbox was empty before this push, so the loop may have to be woken.
     case first
     case queued
     /// The inbox is closed; the work was not accepted.
@@ -20,7 +21,7 @@ struct LoopInbox: ~Copyable, @unchecked Sendable {
   }
 
   private let head = Atomic<UnsafeMutablePointer<Node>?>(nil)
-  /// Marks a closed inbox when it is the head; never read.
+  /// The inbox is closed while `head` points to this node. The content of the node is never read.
   private let closed: UnsafeMutablePointer<Node>
 
   init() { closed = .allocate(capacity: 1) }
@@ -50,7 +51,7 @@ struct LoopInbox: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Passes everything that was pushed to `body`, in the order of each producer. [loop]
+  /// Takes everything that was pushed and passes it to `body`. The work of each producer keeps its order. [loop]
   func takeAll(_ body: (LoopWork) -> Void) {
     if head.load(ordering: .relaxed) == nil { return }
     Self.take(head.exchange(nil, ordering: .acquiring), closed, body)

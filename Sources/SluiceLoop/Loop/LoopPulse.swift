@@ -10,7 +10,8 @@ enum LoopLife: Sendable {
   case diedEarly
 }
 
-/// The state of a loop as other threads see it at one moment. Two pulses show whether the loop makes progress.
+/// The state of a loop as other threads see it at one moment. Comparing two pulses shows whether the loop makes
+/// progress.
 package struct LoopPulse: Sendable, Hashable {
   /// The number of turns of the loop so far.
   package var turn: UInt64
@@ -27,10 +28,10 @@ package struct LoopPulse: Sendable, Hashable {
 }
 
 extension Loop {
-  /// The present state of the loop. From any thread; does not affect the loop.
+  /// The present state of the loop. Any thread may read it; this does not affect the loop.
   package var pulse: LoopPulse {
     let life = life.withLock { $0 }
-    // A loop that has ended as told has nothing left to do, so it counts as asleep.
+    // A loop that ended because it was told to end has nothing left to do, so it counts as asleep.
     return LoopPulse(
       turn: turns.load(ordering: .relaxed), isAsleep: isAsleep.load(ordering: .relaxed) || life == .ended,
       hasDied: life == .diedEarly)

@@ -3,7 +3,7 @@ package protocol LoopSource: AnyObject {
   /// A descriptor registered under this source is ready; `events` is epoll's mask. [loop]
   func descriptorIsReady(_ descriptor: Int32, _ events: UInt32)
 
-  /// Everything else of this turn has run. [loop]
+  /// Called at the end of a turn, after everything else in the turn has run. [loop]
   func finishTurn()
 
   /// Whether ``finishTurn()`` has to run again before the loop can sleep. [loop]

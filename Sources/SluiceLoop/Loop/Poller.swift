@@ -43,22 +43,22 @@ package struct Poller: ~Copyable {
     close(poll)
   }
 
-  /// Readable when there are events to wait for.
+  /// The descriptor of the epoll set. It is readable when there are events.
   var descriptor: Int32 { poll }
 
-  /// Adds, changes or removes the interest in a descriptor; the tag comes back with its events.
+  /// Adds, changes or removes the interest in a descriptor. Each event of the descriptor has this tag.
   @discardableResult
   package func control(_ operation: Int32, _ descriptor: Int32, _ interest: UInt32, tag: UInt64) -> Bool {
     Self.control(poll, operation, descriptor, interest, tag)
   }
 
-  /// Ends the current wait, or the next one. From any thread.
+  /// Ends the current wait, or the next one. May be called on any thread.
   func wake() {
     var one: UInt64 = 1
     _ = write(wakeUp, &one, 8)
   }
 
-  /// Makes the set readable at that time, which replaces the time of an earlier call. With nil it never does.
+  /// Makes the set readable at that time. The time replaces the time of an earlier call; nil removes it.
   func setAlarm(at deadline: Instant?) {
     var time = itimerspec()
     // A value of zero would switch the timer off, so a deadline of zero becomes one nanosecond.

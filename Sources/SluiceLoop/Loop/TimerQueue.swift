@@ -4,7 +4,8 @@ import SluicePipeline
 struct TimerQueue {
   private struct Entry {
     var deadline: Instant
-    /// Retained once while it is in the queue, and not again for each place to which it moves.
+    /// The queue retains the timer once, when it is armed, so that moving it within the heap does not change its
+    /// reference count.
     var timer: Unmanaged<LoopTimer>
   }
 

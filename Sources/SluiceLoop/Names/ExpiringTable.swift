@@ -5,7 +5,7 @@ import SluiceSupport
 /// the values that have expired.
 struct ExpiringTable<Value> {
   private var entries: [String: (value: Value, until: Instant)] = [:]
-  /// Every addition that has not expired, oldest first; counts against the limit.
+  /// Every addition that has not expired, oldest first. The limit applies to their number.
   private var additions = FIFOQueue<(name: String, until: Instant)>()
   private let limit: Int
 
@@ -29,7 +29,7 @@ struct ExpiringTable<Value> {
   private mutating func removeExpired(at now: Instant) {
     while let oldest = additions.first, oldest.until <= now {
       _ = additions.popFirst()
-      // The name may have been added again later; that addition stays.
+      // If the name was added again later, its entry has a later time and stays until then.
       if let entry = entries[oldest.name], entry.until <= now { entries[oldest.name] = nil }
     }
   }

@@ -5,7 +5,7 @@ package struct NameError: Error, Sendable, Hashable {
     case noAddress
     /// The resolver had no answer this time.
     case noAnswer
-    /// This process could not ask: a limit was reached.
+    /// This process could not ask the resolver, because a limit was reached.
     case notAsked
   }
 

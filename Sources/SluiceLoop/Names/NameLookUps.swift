@@ -15,11 +15,11 @@ import SluiceSupport
 /// the other names.
 struct NameLookUps<Reply> {
   struct Limits {
-    /// Look-ups at the same time.
+    /// The maximum number of look-ups at the same time.
     var threads = 32
-    /// Look-ups at the same time of names whose last look-up was slow.
+    /// The maximum number of look-ups at the same time for names whose last look-up was slow.
     var slowThreads = 24
-    /// Names that wait for a thread.
+    /// The maximum number of names that wait for a thread.
     var waitingNames = 16_384
     /// The maximum number of names that are remembered as failed, and of names that are remembered as slow.
     var rememberedNames = 4096
@@ -106,8 +106,8 @@ struct NameLookUps<Reply> {
     return replies.removeValue(forKey: name) ?? []
   }
 
-  /// The replies to call with a failure: all replies if this was the only thread, and otherwise none, because the other
-  /// threads look up the names that wait.
+  /// Returns the replies to call with a failure. If this was the only thread, these are all replies. Otherwise there
+  /// are none, because the other threads look up the names that wait.
   mutating func threadDidNotStart() -> [Reply] {
     threads -= 1
     guard threads == 0 else { return [] }

@@ -26,7 +26,7 @@ struct BodyFlow: Sendable {
   }
 
   enum Action: Sendable, Equatable {
-    /// A stage or the receiver must continue first.
+    /// Nothing can be done until a stage or the receiver continues.
     case wait
     /// The source can give the next piece.
     case pull
@@ -39,13 +39,13 @@ struct BodyFlow: Sendable {
     case fail(StageFailure, stage: Int)
   }
 
-  /// A stage, or the receiver after the last stage, and the pieces that wait for it.
+  /// The state of one stage and the pieces that wait for it. The last lane is that of the receiver.
   private struct Lane: Sendable {
     var queue: [[UInt8]] = []
-    /// No more pieces will be queued.
+    /// Whether no more pieces will be queued.
     var isClosed = false
     var isHeld = false
-    /// on_end was called.
+    /// Whether on_end was called.
     var hasEnded = false
     /// The original piece of a suspended call; empty if the call wrote other bytes in its place.
     var held: [UInt8] = []
@@ -137,7 +137,7 @@ struct BodyFlow: Sendable {
     closeNext(after: stage)
   }
 
-  /// The next lane's input is complete once this stage's on_end is over.
+  /// Closes the queue of the next lane if `on_end` of this stage is over, because no further pieces can come.
   private mutating func closeNext(after stage: Int) {
     if lanes[stage].hasEnded { lanes[stage + 1].isClosed = true }
   }

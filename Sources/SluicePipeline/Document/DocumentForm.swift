@@ -1,18 +1,18 @@
 package import SluiceMessages
 
-/// The JSON document of a message; a module that knows JSON creates it for a stage.
+/// The JSON document of a message. This module does not know JSON, so another module creates the document for a stage.
 package protocol MessageDocument: AnyObject {
-  /// Turns the document back into a request. Takes the parts that a document cannot hold from `original`.
+  /// Turns the document back into a request. Parts that a document cannot hold come from `original`.
   func request(from original: Request) throws(MessageError) -> Request
   /// Turns the document back into a response.
   func response(from original: Response) throws(MessageError) -> Response
-  /// The method and the URL of the document, read without converting anything else.
+  /// Reads only the method and the URL of the document; the other members are not converted.
   func target(from original: Request) throws(MessageError) -> RequestTarget
   /// Why the document could not be converted back or read; nil while no failure is known.
   var failure: MessageError? { get }
 }
 
-/// A document beside the native form of a message, and which of the two is current.
+/// The document of a message that also has a native form. Records which of the two forms is current.
 ///
 /// It is a class, because few exchanges have a document: the others keep only an empty reference.
 package final class DocumentForm {

@@ -1,11 +1,11 @@
-/// A hop before its `didEndHop`.
+/// The state of a hop until its `didEndHop` is reported.
 struct HopTrace: Equatable {
   static let none = HopTrace(isBegun: false, began: Instant(nanoseconds: 0))
 
   private let isBegun: Bool
   /// When the hop began; measured only if a tracer gets the hop's `didEndHop`.
   let began: Instant
-  /// The transfer has ended, and the `didReceive` of its response was not reported yet.
+  /// Whether the transfer has ended before the `didReceive` of its response was reported.
   var isEnded = false
 
   static func begun(_ began: Instant) -> HopTrace { HopTrace(isBegun: true, began: began) }

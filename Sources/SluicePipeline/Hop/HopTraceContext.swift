@@ -1,10 +1,10 @@
 package import SluiceTraceContext
 
-/// Where a hop belongs in a trace, as far as it is known.
+/// The place of a hop in a trace; nil for each part that is not known.
 package struct HopTraceContext: Sendable, Hashable {
-  /// The trace that the hop has sent, otherwise the caller's trace.
+  /// The trace in the headers that the hop has sent; if they name none, the caller's trace.
   package var traceID: TraceID?
-  /// The span that the hop has sent; nil if it has sent none.
+  /// The span in the headers that the hop has sent; nil if they name none.
   package var spanID: UInt64?
   /// The caller's span; nil if the caller has none, or if the hop is in another trace.
   package var parentSpanID: UInt64?

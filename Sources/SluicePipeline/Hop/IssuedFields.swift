@@ -1,7 +1,7 @@
 package import SluiceMessages
 import SluiceTraceContext
 
-/// The header of a hop as it was sent, with what its issue stages have set.
+/// The header fields of a hop as they were sent, including the fields that its issue stages have set.
 package struct IssuedFields: Sendable {
   package let headers: HeaderFields
 

@@ -1,8 +1,8 @@
 package import SluiceMessages
 
 extension Redirect {
-  /// The redirect that the response asks for. Nil if the response is not a redirect, or has no `Location`, so that the
-  /// user must choose (RFC 9110 §15.4).
+  /// The redirect that the response asks for. Nil if the response is not a redirect. Also nil if it has no `Location`,
+  /// because the user must then choose the target (RFC 9110 §15.4).
   ///
   /// Throws if a `Location` cannot be followed, or if two `Location` fields differ: no standard says which one counts.
   /// - Parameter hosts: converts a non-ASCII host; without an encoder such a host is refused.

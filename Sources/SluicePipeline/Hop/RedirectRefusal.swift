@@ -1,8 +1,8 @@
 /// Why a redirect is not followed, although its response names a target.
 package struct RedirectRefusal: Error, Sendable, Hashable, CustomStringConvertible {
   package let status: Int
-  /// The values of `Location` in a form that can be shown: without user, password, query and fragment. Two values if
-  /// they differ.
+  /// The values of `Location` in a form that can be shown: without user, password, query and fragment. There are two
+  /// values if the response had two `Location` fields that differ.
   package let locations: [String]
   /// What is wrong with these values.
   package let reason: String

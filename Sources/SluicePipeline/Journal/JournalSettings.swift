@@ -42,7 +42,8 @@ package struct JournalSettings: Sendable {
     return shown == url.string ? shown : hidden(shown, url.string.utf8)
   }
 
-  /// The text that replaces bytes, with a number that changes when the bytes change.
+  /// The text that is shown in place of the bytes, followed by a hash of the bytes, so that a change of the bytes is
+  /// visible.
   private func hidden(_ shown: String, _ bytes: some Sequence<UInt8>) -> String {
     var hash = MessageHash(key: key)
     hash.update(bytes)

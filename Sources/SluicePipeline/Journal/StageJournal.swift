@@ -10,7 +10,7 @@ final class StageJournal {
     let before: MessageState
   }
 
-  /// A body on its way through one stage in one hop.
+  /// The passage of one body through one stage in one hop.
   private struct Flow {
     var call: StageCall
     let side: MessageSide
@@ -29,9 +29,10 @@ final class StageJournal {
     self.watcher = watcher
   }
 
-  /// - Parameter messages: the messages as they are now, here and in the functions below.
+  /// - Parameter messages: returns the messages as they are at the time of the call. This also holds for the functions
+  ///   below.
   func begin(_ call: StageCall, _ messages: @autoclosure () -> MessageState) {
-    // The open call was suspended, and then ended by the timeout of its attempt.
+    // A call that is still open here was suspended, and the timeout of its attempt has ended it.
     if open != nil { end(.suspended, messages()) }
     watcher?(call.stage, call.callback)
     open = OpenCall(call: call, before: messages())

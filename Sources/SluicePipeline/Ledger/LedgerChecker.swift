@@ -31,7 +31,8 @@ package struct LedgerChecker: Sendable {
   package init() {}
 
   /// Takes the next event.
-  /// - Parameter line: its position in the log, for the violation; nil counts the events.
+  /// - Parameter line: the position of the event in the log, for the violation. If it is nil, the checker counts the
+  ///   events.
   /// - Throws: the rule that the event breaks. Events after a violation cannot be checked reliably.
   package mutating func check(_ entry: LedgerEntry, line: Int? = nil) throws(LedgerViolation) {
     events += 1

@@ -26,7 +26,7 @@ package struct LedgerEntry: Sendable, Hashable {
   /// The method and URL of the request at that moment.
   package var method: String
   package var url: String
-  /// Without ``HopTraceContext/flags``, which no rule checks.
+  /// The hop's place in a trace. ``HopTraceContext/flags`` are left out, because no rule checks them.
   package var trace = HopTraceContext()
   /// Set in `didEndSpan`.
   package var span: LedgerSpan?

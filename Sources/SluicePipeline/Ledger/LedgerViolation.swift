@@ -12,7 +12,8 @@ package struct LedgerViolation: Error, Sendable, Hashable, CustomStringConvertib
     case numbering
     /// Times do not go back, delays are respected, phases fit into the time between events.
     case timing
-    /// A status is the status that was received, unless the event says that a stage has changed it.
+    /// The status in an event is the status that was received, unless the event says that a stage has changed the
+    /// status.
     case status
     /// The outcome of a transaction fits its events.
     case outcome

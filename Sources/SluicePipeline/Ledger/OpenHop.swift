@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// The state of one hop in its log.
+/// What the events so far say about the current hop of a transaction.
 struct OpenHop: Sendable {
   let number: Int
   /// The earliest time at which the hop can have begun; its phases must fit into the time since then.
@@ -9,17 +9,17 @@ struct OpenHop: Sendable {
   var issued: Instant?
   /// The hop's place in a trace, from the hop's `didIssue`.
   var trace: HopTraceContext?
-  /// The hop's `didEndHop` has come.
+  /// Whether the hop's `didEndHop` has come.
   var isEnded = false
-  /// The hop's `didEndHop` has an error.
+  /// Whether the hop's `didEndHop` has an error.
   var hasFailed = false
   /// The status of the hop's `didReceive`; 0 before this event.
   var status = 0
-  /// The hop's `willRedirect` has come.
+  /// Whether the hop's `willRedirect` has come.
   var isRedirected = false
-  /// The server did not process the hop's request, so the request can be sent again.
+  /// Whether the server did not process the hop's request, so that the request can be sent again.
   var isRefused = false
-  /// The hop's `didReceive` or its `didEndHop` had timings.
+  /// Whether the last of the hop's events `didReceive` and `didEndHop` had timings.
   var hasTimings = false
 
   init(_ number: Int, at started: Instant) {

@@ -12,7 +12,7 @@ extension OpenTransaction {
     }
   }
 
-  /// Checks which members belong to which events.
+  /// Checks that the event has only members that belong to its kind.
   func checkMembers(of entry: LedgerEntry) throws(LedgerBreach) {
     let name = entry.kind.name
     let isEnd = entry.kind == .didComplete
@@ -62,7 +62,7 @@ extension OpenTransaction {
     case .didEndHop where hop.isAnswered || !hop.isIssued:
       guard entry.status == hop.status, entry.receivedStatus == nil else { throw mismatch(entry) }
     case .didEndHop where entry.status != 0:
-      // The head arrived, but too little of the body for a did_receive.
+      // There was no did_receive, because the transfer broke after the head, before enough of the body had arrived.
       guard (200...999).contains(entry.status), entry.receivedStatus == 0 else { throw mismatch(entry) }
     case .didReceive, .didEndHop, .willRedirect, .willRetry, .didValidateResponse, .didExtract, .didValidatePayload,
       .didComplete:
@@ -111,7 +111,8 @@ extension OpenTransaction {
     }
   }
 
-  /// A hop lasts from its beginning, at an unknown time before its `didIssue`, to its end.
+  /// Checks the duration of a hop. The hop lasts until its `didEndHop`; it began before its `didIssue`, at a time that
+  /// the events do not show.
   func checkLength(of entry: LedgerEntry) throws(LedgerBreach) {
     let longest = entry.time.duration(since: hop.started)
     let shortest = hop.issued.map { entry.time.duration(since: $0) } ?? .zero
@@ -127,8 +128,8 @@ extension OpenTransaction {
     try checkPhases(of: entry, in: entry.duration, "the duration of the hop in this event")
   }
 
-  /// The hop's place in a trace: before its `didIssue` the caller's context defines it, and afterwards the sent
-  /// headers.
+  /// Checks the hop's place in a trace. Before the hop's `didIssue`, this is the caller's place; afterwards, it is the
+  /// place in the headers that were sent.
   func checkTrace(of entry: LedgerEntry) throws(LedgerBreach) {
     let name = entry.kind.name
     guard entry.trace.traceID != nil || entry.trace == HopTraceContext() else {
@@ -161,12 +162,14 @@ extension OpenTransaction {
       throw LedgerBreach(
         .outcome,
         hasSucceeded
-          ? "did_complete says succeeded; expected \(Self.validation[place].name) before it"
-          : "did_complete says failed or cancelled; expected succeeded after did_validate_payload")
+          ? "did_complete has the outcome \"succeeded\"; expected \(Self.validation[place].name) before it"
+          : "did_complete has the outcome \"failed\" or \"cancelled\"; expected \"succeeded\" after did_validate_payload"
+      )
     }
     guard hasSucceeded == (entry.errorCode == nil) else {
       throw LedgerBreach(
-        .outcome, hasSucceeded ? "did_complete says succeeded and has an error" : "did_complete has no error")
+        .outcome, hasSucceeded ? "did_complete has the outcome \"succeeded\" and an error" : "did_complete has no error"
+      )
     }
     let isCancelled = entry.errorCode == .cancelled && entry.errorStage == nil
     guard (entry.outcome == .cancelled) == isCancelled else {
@@ -174,7 +177,7 @@ extension OpenTransaction {
         .outcome,
         isCancelled
           ? "did_complete says failed; expected cancelled, as its error says"
-          : "did_complete says cancelled; expected the error \"\(ErrorCode.cancelled)\" of no stage")
+          : "did_complete says cancelled; expected the error \"\(ErrorCode.cancelled)\" without a stage")
     }
   }
 
@@ -188,7 +191,7 @@ extension OpenTransaction {
     }
   }
 
-  /// The hop can still receive something.
+  /// Checks that the hop can still receive a response.
   func requireOpenHop(_ entry: LedgerEntry) throws(LedgerBreach) {
     try requireBeforeValidation(entry)
     try require(hop.isIssued, entry, "did_issue of hop \(hop.number) before it")

@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// The state of a transaction in its log.
+/// What the events so far say about a transaction that has not ended.
 struct OpenTransaction: Sendable {
   static let validation: [TraceEvent.Kind] = [.didValidateResponse, .didExtract, .didValidatePayload]
 
@@ -17,16 +17,18 @@ struct OpenTransaction: Sendable {
   private(set) var sequence: Int?
   private(set) var attempt = 0
   private(set) var hop: OpenHop
-  /// The request of the attempt, from its `didConfigure` on; nil if the next event can name another request.
+  /// The request that the next event must name. Nil before the `didConfigure` of the attempt, and whenever the next
+  /// event can name another request.
   private(set) var request: (method: String, url: String)?
   private(set) var isConfigured = false
   /// The timings of the last `didEndHop`; nil before the first `didEndHop`, and if the last one has no timings.
   private(set) var lastTimings: TransferTimings?
-  /// The transaction's place in a trace, from the caller.
+  /// The place in a trace that the caller gave the transaction.
   let callerTrace: HopTraceContext
   /// The number of ``validation`` events so far, and their common status.
   private(set) var validated: (count: Int, status: Int) = (0, 0)
-  /// When the next attempt may begin, and the status of this attempt; nil without a `willRetry`.
+  /// The time at which the next attempt may begin, and the status of the attempt before it. Nil if no `willRetry` has
+  /// come.
   private(set) var pendingRetry: (at: Instant, status: Int)?
 
   init(_ entry: LedgerEntry, _ line: Int) throws(LedgerBreach) {
@@ -66,7 +68,8 @@ struct OpenTransaction: Sendable {
     last = (entry.kind, entry.time)
   }
 
-  /// A span can end at any time, in the attempt and the hop that have begun or are about to begin.
+  /// Checks the end of a span. A span can end at any time. It belongs to the current attempt and hop, or to the attempt
+  /// or hop that is about to begin.
   private mutating func take(_ span: LedgerSpan, of entry: LedgerEntry) throws(LedgerBreach) {
     let isNextAttempt = pendingRetry != nil && entry.attempt == attempt + 1 && entry.hop == 0
     let isNextHop = entry.attempt == attempt && entry.hop == hop.number + 1 && hop.leadsOn
@@ -90,7 +93,8 @@ struct OpenTransaction: Sendable {
     try takeSequence(entry)
   }
 
-  /// After a retry comes the next attempt, or the end if that attempt never began.
+  /// Checks the number of the attempt. After a `willRetry`, the next attempt follows, or the end of the transaction if
+  /// the next attempt never began.
   private mutating func takeAttempt(_ entry: LedgerEntry) throws(LedgerBreach) {
     // The server did not process the request: it is sent again in the next hop of the same attempt.
     if let retry = pendingRetry, hop.isRefused, entry.attempt == attempt, entry.hop == hop.number + 1 {
@@ -207,7 +211,8 @@ struct OpenTransaction: Sendable {
   private mutating func retry(_ entry: LedgerEntry) throws(LedgerBreach) {
     try requireBeforeValidation(entry)
     try requireEndOfHop(entry)
-    // The error belongs to a hop. A retry that a stage asked for need not have an error.
+    // If the event has an error, it is the error of a hop, which must have ended. A retry that a stage asked for need
+    // not have an error.
     if entry.errorCode != nil {
       try require(hop.isEnded, entry, "did_end_hop of hop \(hop.number) before it, since it has an error")
     }
@@ -239,7 +244,7 @@ struct OpenTransaction: Sendable {
       guard entry.method == request.method, entry.url == request.url else {
         let member = entry.method == request.method ? "URL" : "method"
         throw LedgerBreach(
-          .identity, "\(entry.kind.name) has another \(member) than the events of hop \(hop.number) before it")
+          .identity, "\(entry.kind.name) has another \(member) than the earlier events of hop \(hop.number)")
       }
     } else if isConfigured {
       request = (entry.method, entry.url)

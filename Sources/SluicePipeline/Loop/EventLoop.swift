@@ -1,13 +1,14 @@
-/// One worker thread that owns its transactions. All work on them happens there, in order, without locks.
+/// One worker thread that owns its transactions. All work on its transactions happens on this thread, in order and
+/// without locks.
 package protocol EventLoop: AnyObject, Sendable {
-  /// The index within its engine, from 0.
+  /// The index of the loop within its engine, from 0.
   var index: Int { get }
 
   /// Whether the caller runs on this loop's thread.
   var isCurrent: Bool { get }
 
-  /// Runs the job on the loop's thread, once, after earlier jobs. From any thread; never runs the job before it
-  /// returns.
+  /// Runs the job on the loop's thread, once, after earlier jobs. May be called on any thread. The job never runs
+  /// before this call has returned.
   func post(_ job: @escaping @Sendable () -> Void)
 
   /// The monotonic clock, read now. [loop]

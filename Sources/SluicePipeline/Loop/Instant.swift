@@ -11,13 +11,13 @@ package struct Instant: Sendable, Hashable, Comparable {
 
   @inlinable package static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 
-  /// Saturates at ``distantFuture``; a negative duration counts as zero.
+  /// The instant after a duration, at most ``distantFuture``; a negative duration counts as zero.
   package static func + (instant: Instant, duration: Duration) -> Instant {
     instant.advanced(byNanoseconds: duration.nanoseconds)
   }
 
-  /// Use it for constant durations: a `Duration` holds 128 bits of attoseconds, and converting it into nanoseconds
-  /// takes longer than reading the clock. Also saturates.
+  /// The instant after a number of nanoseconds, at most ``distantFuture``. Use it for constant durations: a `Duration`
+  /// holds 128 bits of attoseconds, and converting it into nanoseconds takes longer than reading the clock.
   func advanced(byNanoseconds count: UInt64) -> Instant {
     let (sum, overflows) = nanoseconds.addingReportingOverflow(count)
     return overflows ? .distantFuture : Instant(nanoseconds: sum)

@@ -15,6 +15,6 @@ package final class LoopTimer {
 }
 
 package protocol LoopTimerTarget: AnyObject {
-  /// The deadline has passed; the timer is disarmed already. [loop]
+  /// Called after the deadline has passed; the loop has disarmed the timer before this call. [loop]
   func timerDidFire(_ timer: LoopTimer)
 }

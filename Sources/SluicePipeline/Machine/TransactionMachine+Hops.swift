@@ -6,7 +6,7 @@ import SluiceMessages
 //                              │       └─ (answered challenge) ┘
 //                              └─ taken as it is ─ response stages
 extension TransactionMachine {
-  /// A head that is a redirect or a challenge, and the transaction's findings about it.
+  /// The head of a redirect or a challenge, with what the transaction has found out about it.
   struct Crossing: Sendable, Equatable {
     var isChallenge = false
     /// The number of calls that can decide whether to follow the redirect or how to answer the challenge.

@@ -17,12 +17,12 @@ struct TransactionMachine: Sendable {
     var requestStages: Int
     var responseStages: Int
     var maximumAttempts: Int
-    /// The caller takes the body piece by piece.
+    /// Whether the caller takes the body piece by piece.
     var streamsBody: Bool
-    /// At least one response stage might want to see the pieces of the body.
+    /// Whether at least one response stage might want to see the pieces of the body.
     var passesBody = false
     var isReplayable: Bool
-    /// What the retry policy must decide about.
+    /// Whether the retry policy decides about statuses, and whether it decides about failures.
     var retriesStatuses = false
     var retriesFailures = false
 
@@ -47,13 +47,14 @@ struct TransactionMachine: Sendable {
     /// A redirect or challenge is taken as the response, and the response stages want its body.
     case awaitingBody
     case responseStage(Int)
-    /// The body passes through stages that see its pieces, for the stage that is called next.
+    /// The body passes through the stages that see its pieces, because the stage that is called next needs the whole
+    /// body.
     case passingResponseBody(Int)
     case receivingBody
     /// The body passes through the stages that have not seen it.
     case passingRest
     case failureStage(Int)
-    /// The retry policy is asked; about the status if there is no failure.
+    /// The retry policy is asked about this failure, or about the status if there is no failure.
     case considering(TransactionError?)
     case retryNotice(Duration)
     case waitingToRetry
@@ -70,7 +71,7 @@ struct TransactionMachine: Sendable {
   /// The next step after the end of a hop that is no longer needed.
   enum Next: Sendable, Equatable {
     case fail(TransactionError)
-    /// Like ``fail(_:)``, after the response has gone through its stages.
+    /// Fail with this error, although the response has already gone through its stages.
     case breakOff(TransactionError)
     case retry(Duration)
     case hop
@@ -79,7 +80,7 @@ struct TransactionMachine: Sendable {
   private(set) var plan: Plan
   var phase = Phase.idle
   private(set) var attempt = 0
-  /// Whether a transfer is under way and its end will come.
+  /// Whether a transfer is under way, so that its end will be reported.
   var isOnWire = false
   /// The stage that gave the response in place of the server.
   private(set) var answeringStage: String?
@@ -87,10 +88,11 @@ struct TransactionMachine: Sendable {
   var failure: TransactionError?
   /// The redirect or challenge that is being decided about.
   var crossing: Crossing?
-  /// At least one response stage wants the body, so all of them wait for it; decided with the head.
+  /// Whether at least one response stage wants the body, so that all response stages wait for it. Decided when the head
+  /// arrives.
   private(set) var wantsBody = false
   private(set) var streamsBody: Bool
-  /// A stage streams the body of the response.
+  /// Whether a stage streams the body of the response.
   var streamsOwnBody = false
   /// How often the request was sent again because the server had not processed it.
   private(set) var resends = 0
@@ -115,7 +117,7 @@ struct TransactionMachine: Sendable {
     case proceeded
     /// A stage has answered, at once or by resuming.
     case answered(Verdict, stage: String)
-    /// An action without an answer has been performed.
+    /// An action that has no answer has been performed.
     case done
     case head
     /// The head is a redirect that can be followed, or a challenge that can be answered.
@@ -154,7 +156,7 @@ struct TransactionMachine: Sendable {
     case send
     /// Begin another hop with the same request.
     case beginResend
-    /// Set what happens to the response body; answers the head or continues after a hold.
+    /// Set what happens to the response body. This follows the head, or ends a hold.
     case receive(BodyDisposition)
     /// End the transfer early; ``Event/ended`` follows.
     case cutTransfer
@@ -164,8 +166,8 @@ struct TransactionMachine: Sendable {
     case considerRetry(TransactionError?)
     /// Take the original request again for the next attempt.
     case beginAttempt(Int)
-    /// Pass the body through those stages before a position that have not seen the body yet, and gather the body.
-    /// ``Event/bodyPassed`` follows.
+    /// Gather the body, and pass it through the stages before a position. Stages that have already seen the body are
+    /// left out. ``Event/bodyPassed`` follows.
     case passRequestBody(before: Int)
     case passResponseBody(before: Int)
     case validate
@@ -202,7 +204,7 @@ struct TransactionMachine: Sendable {
     return .emit(.willExecute)
   }
 
-  /// Like ``Event/proceeded`` after ``reach(stage:)``.
+  /// Has the same effect as ``reach(stage:)`` followed by ``Event/proceeded``.
   mutating func proceeded(to index: Int) -> Action {
     switch phase {
     case .requestStage: return requestStage(index + 1)
@@ -213,7 +215,8 @@ struct TransactionMachine: Sendable {
     }
   }
 
-  /// The stages before this stage in the list were called and decided nothing; the next answer comes from this stage.
+  /// Tells the machine that the stages before this stage were called and decided nothing. The next answer comes from
+  /// this stage.
   mutating func reach(stage index: Int) {
     switch phase {
     case .requestStage: phase = .requestStage(index)
@@ -515,10 +518,10 @@ extension TransactionMachine {
 
 // The answers of the retry policy.
 extension TransactionMachine {
-  /// Whether another attempt is possible without a stage's request.
+  /// Whether another attempt is possible that no stage has asked for.
   private var isRetryOpen: Bool { answeringStage == nil && attempt + 1 < plan.maximumAttempts && plan.isReplayable }
 
-  /// There is no response, and no stage has decided.
+  /// Called when there is no response and no stage has decided.
   private mutating func fail(_ error: TransactionError) -> Action {
     guard isRetryOpen, plan.retriesFailures else { return complete(error) }
     phase = .considering(error)

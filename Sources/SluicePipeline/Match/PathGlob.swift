@@ -49,7 +49,8 @@ public struct PathGlob: Sendable, Hashable {
     return segments.contains { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }
   }
 
-  /// Compares a path as it is spelled; ``StageMatch`` handles dot segments and escapes before this.
+  /// Compares a path as it is spelled. ``StageMatch`` has handled dot segments and escapes before it calls this
+  /// function.
   package func matches(_ path: String) -> Bool {
     var path = path
     path.makeContiguousUTF8()
@@ -64,7 +65,7 @@ public struct PathGlob: Sendable, Hashable {
       start = text.count
       next = 1
     }
-    // The common case: a text, alone or with a star after it.
+    // The common case is a text alone, or a text with one star after it.
     guard next < parts.count else { return start == path.count }
     guard next == parts.count - 1 else { return follow(path, from: start, parts: next) }
     if case .anything = parts[next] { return true }
@@ -73,8 +74,8 @@ public struct PathGlob: Sendable, Hashable {
     return index == path.count
   }
 
-  /// Keeps all positions that the parts so far can have reached. So no pattern takes more than (number of parts) ×
-  /// (number of bytes) steps.
+  /// Matches part by part, and keeps the set of all positions in the path that the parts so far can reach. So no
+  /// pattern takes more than (number of parts) × (number of bytes) steps.
   private func follow(_ path: Span<UInt8>, from start: Int, parts first: Int) -> Bool {
     var reached = PositionSet(upTo: path.count)
     reached[start] = true
@@ -90,8 +91,8 @@ public struct PathGlob: Sendable, Hashable {
     return reached[path.count]
   }
 
-  /// Moves every position past the text if the text follows there. Begins with the last position, so that no moved
-  /// position is read again.
+  /// Moves every position past the text, and drops the positions at which the text does not follow. Begins with the
+  /// last position, so that each position is read before it is overwritten.
   private static func step(over text: [UInt8], in path: Span<UInt8>, _ reached: inout PositionSet) {
     var position = path.count
     while position >= 0 {
@@ -101,7 +102,8 @@ public struct PathGlob: Sendable, Hashable {
     }
   }
 
-  /// Adds the positions after each position, up to the next `stop`.
+  /// For each position in the set, adds all later positions up to the next byte that equals `stop`. If `stop` is nil,
+  /// adds all positions up to the end of the path.
   private static func spread(upTo stop: UInt8?, in path: Span<UInt8>, _ reached: inout PositionSet) {
     var isSpreading = false
     var position = 0

@@ -35,9 +35,9 @@ public struct StageMatch: Sendable, Hashable {
     }
   }
 
-  /// The readings of the request's path, if the match holds for only one of them and dot segments make them lead to
-  /// different folders; otherwise nil. The only use of such a path is to make the engine call a stage, or not call it,
-  /// for the wrong path.
+  /// Returns the readings of the request's path if the match holds for only one of them, and dot segments make them
+  /// lead to different folders; otherwise nil. Such a path serves only to mislead the engine: a stage is called, or not
+  /// called, for the wrong path.
   func disputedReadings(of request: Request) -> PathReadings? {
     guard !paths.isEmpty, isForTarget(request.method, request.url) else { return nil }
     return request.url.withPath { path in

@@ -8,7 +8,7 @@ final class ExchangeRecorder: @unchecked Sendable {
   private var exchange: RecordedExchange
   private var hops: [HopRecorder] = []
   private var requestBody: RecordedBody?
-  /// The piece that was read and is not passed on yet; an inner nil is the end of the body.
+  /// The piece that was read and is not passed on yet; `.some(nil)` stands for the end of the body.
   private var heldPiece: [UInt8]??
   private var readBytes = 0
   private var hasReadRequest = false
@@ -67,10 +67,10 @@ final class ExchangeRecorder: @unchecked Sendable {
     return hop
   }
 
-  /// The body of the current hop is not wanted.
+  /// Called when the body of the current hop is not wanted.
   func willDiscard() { hops.last?.discard() }
 
-  /// The current hop has taken too long and is ended.
+  /// Called when the current hop has taken too long and is ended.
   func willCut(_ error: TransportError) { hops.last?.cut(error) }
 
   /// The complete recording, after the end of the transaction.

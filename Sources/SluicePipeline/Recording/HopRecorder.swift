@@ -10,7 +10,7 @@ final class HopRecorder: TransferObserver {
   private var hasEnded = false
   private var isFinished = false
   private var cutError: TransportError?
-  /// The observer has paused, independent of the disk.
+  /// Whether the observer has paused; a pause because of the disk does not count.
   private var isObserverPausing = false
   /// The end of the transfer, held back until the body is on disk.
   private var heldEnd: TransferEnd?
@@ -94,7 +94,7 @@ final class RecordedBody {
   private let gatherer: any BodyGatherer
   private var isFinishing = false
   private var hasFailed = false
-  /// False if the disk cannot keep up; ``whenReady`` is called later.
+  /// Whether the disk keeps up. When this becomes true again, ``whenReady`` is called.
   private(set) var isReady = true
   /// The whole body, after ``finish()`` was called and all of it is on disk.
   private(set) var body: Body?

@@ -10,7 +10,7 @@ public struct RecordedExchange: Sendable {
   package var request: Request
   /// Whether the body cannot be sent a second time, because it could be produced only once.
   package var isRequestStreamed = false
-  /// False if the request's body, or a part of it, was not recorded.
+  /// Whether the whole body of the request was recorded.
   package var isRequestWhole = true
   package var parent = ParentContext()
   /// When the transaction began, since 1970-01-01T00:00:00Z.
@@ -27,7 +27,7 @@ package struct RecordedHop: Sendable {
   package var wasIssued: Bool
   /// The head, and the received part of the body; nil without a response.
   package var response: Response?
-  /// False if a part of the body was not recorded, because it was not wanted or was too large.
+  /// Whether the whole body was recorded. A part that was not wanted or was too large is not recorded.
   package var isBodyWhole: Bool
   /// Why there is no complete response.
   package var error: TransportError?

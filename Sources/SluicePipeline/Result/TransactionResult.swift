@@ -4,8 +4,8 @@ public import SluiceRecords
 
 /// The result of a transaction. A transaction has exactly one.
 ///
-/// A single reference to a record. The transaction fills the record in while it runs, and releases it with the
-/// completion.
+/// The value is a single reference to a record. The transaction fills in the record while it runs, and releases the
+/// record with the completion.
 public struct TransactionResult: Sendable {
   private var record: ResultRecord
 
@@ -17,8 +17,8 @@ public struct TransactionResult: Sendable {
     record.error = error
   }
 
-  /// The result of a transaction whose loop is in a stage that does not return. Reads only what is written at the
-  /// beginning.
+  /// The result of a transaction whose loop is in a stage that does not return. Reads only parts of the record that are
+  /// written at the beginning of the transaction.
   init(stalled original: ResultRecord, requestIDHeader: String, _ error: TransactionError, after duration: Duration) {
     record = ResultRecord(id: original.id, original.originalRequest)
     record.givenID = .unread(original.originalRequest.headers, named: requestIDHeader)
@@ -92,8 +92,8 @@ public struct TransactionResult: Sendable {
 /// The content of a result, stored in one place from the beginning of the transaction, so that nothing is copied at its
 /// end.
 ///
-/// Unchecked, since only the loop writes it, until the completion is called. A result that is changed later gets its
-/// own record.
+/// Unchecked: until the completion is called, only the loop writes the record. If a result is changed later, it gets a
+/// record of its own.
 final class ResultRecord: @unchecked Sendable {
   let id: TransactionID
   let originalRequest: Request
@@ -110,7 +110,7 @@ final class ResultRecord: @unchecked Sendable {
   var changedRequest: Request?
   var attributes = AttributeList()
   var explanation: [HopExplanation]?
-  /// Stored behind one reference, because few results have any.
+  /// The journal and the recording, stored behind one reference, because few results have either.
   var notes: ResultNotes?
 
   init(id: TransactionID, _ request: consuming Request) {
@@ -148,7 +148,7 @@ extension ResultRecord {
     }
   }
 
-  /// Defined here, where the request is read in place and not copied.
+  /// This function is defined here because it can read the request in place; outside, the request would be copied.
   func validateRequest() throws(MessageError) { try originalRequest.validate() }
 
   // Computed on access, because few callers need it.
@@ -163,7 +163,7 @@ extension ResultRecord {
   }
 }
 
-/// The request id of a request, as its header gives it.
+/// The request id in the header of a request.
 enum GivenRequestID: Sendable {
   /// Nil if no header gives an id, so that the transaction's own id counts.
   case text(String?)

@@ -10,7 +10,7 @@ struct SpanTable: Sendable {
     let handle: SpanHandle
     /// The instance that began the span.
     let owner: ObjectIdentifier
-    /// False if the trace was not known when the span began.
+    /// Whether the trace was known when the span began.
     let isTraceKnown: Bool
     var span: StageSpan
   }
@@ -65,7 +65,8 @@ struct SpanTable: Sendable {
     return ended
   }
 
-  /// Takes over the spans of a copy. Since the copy was made, none of its spans has been reported.
+  /// Takes over the spans of a copy, whose changes replace the spans here. No span of the copy may have been reported
+  /// since the copy was made.
   mutating func adopt(_ copy: SpanTable) {
     for entry in copy.ended {
       if let index = index(of: entry.handle) { open.remove(at: index) }

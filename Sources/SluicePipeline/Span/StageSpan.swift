@@ -21,7 +21,7 @@ package struct StageSpan: Sendable, Hashable {
   package internal(set) var status = SpanStatus.unset
   /// Empty unless ``status`` is an error.
   package internal(set) var statusMessage = ""
-  /// The stage did not end the span before the transaction ended.
+  /// Whether the transaction ended before the stage ended the span.
   package internal(set) var isUnfinished = false
   /// The attributes in the order in which their names were first set.
   package internal(set) var attributes: [Attribute] = []
@@ -42,7 +42,8 @@ package struct StageSpan: Sendable, Hashable {
   }
 }
 
-/// Names an open span of one transaction. It is never dereferenced, so a stale handle is harmless.
+/// The name of an open span within its transaction. A handle is looked up and never dereferenced, so a stale handle is
+/// harmless.
 package struct SpanHandle: Sendable, Hashable {
   package let slot: UInt32
   package let generation: UInt32

@@ -1,5 +1,5 @@
-/// The right to resume a suspended call, once. A value that is never dereferenced, so a stale or forged token is
-/// harmless.
+/// The right to resume a suspended call, once. A token is looked up and never dereferenced, so a stale or forged token
+/// is harmless.
 package struct SuspensionToken: Sendable, Hashable {
   /// The loop's index in the upper 8 bits, and the slot in that loop's table in the lower bits.
   package let slot: UInt32
@@ -17,7 +17,7 @@ package struct SuspensionToken: Sendable, Hashable {
 
 /// The result of a resumption.
 package enum ResumeAnswer: Sendable, Hashable {
-  /// This call won; the transaction continues.
+  /// This call has resumed the token, and the transaction continues.
   case accepted
   /// Another call has already resumed the token.
   case already

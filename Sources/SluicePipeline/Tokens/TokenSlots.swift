@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The places that tokens name. One compare-and-swap on the place decides who ends a token.
+/// The table of places that tokens refer to. One compare-and-swap on a place decides who ends its token.
 ///
 ///     free ── open ── ended by its holder ─► ended ────► free, in a later generation
 ///               └─── withdrawn by the host ─► expired ──┘
@@ -45,7 +45,7 @@ package final class TokenSlots<Occupant>: Sendable {
     return slots[shifted - firstCount << chunk]
   }
 
-  /// The place that a token names, unless the nonce shows that the token is for something else.
+  /// The place that a token refers to; nil if the nonce shows that the token belongs to another table.
   package subscript(index: UInt32, nonce: UInt64) -> TokenSlot<Occupant>? {
     guard let slot = self[index], slot.nonce.load(ordering: .relaxed) == nonce else { return nil }
     return slot
@@ -54,7 +54,8 @@ package final class TokenSlots<Occupant>: Sendable {
 
 /// One place. `state` is generation × 4 + phase.
 ///
-/// Unchecked because of `occupant`: it is written before the slot opens, and taken by whichever caller ends the token.
+/// Unchecked because of `occupant`. It is written before the slot opens, and only the caller that ends the token takes
+/// it.
 package final class TokenSlot<Occupant>: @unchecked Sendable {
   package enum Phase: UInt64 {
     case free = 0
@@ -69,7 +70,7 @@ package final class TokenSlot<Occupant>: @unchecked Sendable {
 
   private static func word(_ generation: UInt32, _ phase: Phase) -> UInt64 { UInt64(generation) << 2 | phase.rawValue }
 
-  /// The generation of the token that names the place now, or named it last.
+  /// The generation of the token that refers to the place now, or referred to it last.
   package var generation: UInt32 { UInt32(truncatingIfNeeded: state.load(ordering: .acquiring) >> 2) }
 
   /// Opens a free place for a token.
@@ -83,7 +84,7 @@ package final class TokenSlot<Occupant>: @unchecked Sendable {
     state.load(ordering: .acquiring) == Self.word(generation, phase)
   }
 
-  /// Moves from open to another phase; only one caller gets true.
+  /// Moves the place from the open phase to another phase. If several callers try this, only one of them gets true.
   package func leaveOpen(_ generation: UInt32, to phase: Phase) -> Bool {
     state.compareExchange(
       expected: Self.word(generation, .open), desired: Self.word(generation, phase), ordering: .acquiringAndReleasing
@@ -96,7 +97,7 @@ package final class TokenSlot<Occupant>: @unchecked Sendable {
   }
 }
 
-/// A run of places.
+/// A chunk of places that were created together.
 private final class TokenChunk<Occupant>: Sendable {
   let slots: [TokenSlot<Occupant>]
 

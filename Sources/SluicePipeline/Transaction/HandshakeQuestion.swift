@@ -63,7 +63,7 @@ package final class HandshakeQuestion: @unchecked Sendable {
     }
   }
 
-  /// The transaction has ended.
+  /// Ends the question because the transaction has ended.
   func end() { deliver(nil) }
 
   private func refuse(_ error: TransactionError) {

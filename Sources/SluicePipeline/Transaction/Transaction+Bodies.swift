@@ -5,8 +5,8 @@ import SluiceRecords
 // Moves bodies through the stages that see their pieces.
 //
 // In each attempt, every such stage sees one body of each side (and the request's body again in each hop). The body
-// flows when a later stage of the list wants all of it, and at the end, on its way to the wire or to the caller. So a
-// stage sees the output of the stages before it in the list, independent of the body's source.
+// flows in two cases: when a later stage of the list wants all of it, and at the end, on its way to the wire or to the
+// caller. So a stage sees the output of the stages before it in the list, independent of the body's source.
 extension Transaction {
   // MARK: What the stages want
 
@@ -304,7 +304,7 @@ private final class PassageSlot: @unchecked Sendable {
     return try passage.read(maximum)
   }
 
-  /// The trailers of the caller and of the stages, as the stages have left them.
+  /// The trailers that the caller set, with the changes of the stages.
   var trailers: HeaderFields { passage?.transaction?.exchange.nativeRequest.trailers ?? HeaderFields() }
 }
 

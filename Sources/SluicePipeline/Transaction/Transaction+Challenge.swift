@@ -2,8 +2,8 @@ import SluiceMessages
 
 // Challenges (RFC 9110 §11).
 extension Transaction {
-  /// The consequence of a head that demands credentials; nil if no stage, delegate or responder can answer, or if there
-  /// is no challenge.
+  /// What must be decided about a head that demands credentials. Nil if no stage, delegate or responder can answer, or
+  /// if there is no challenge.
   func challenged(_ head: Response) -> TransactionMachine.Crossing? {
     let answered = hops?.answered ?? 0
     guard answered < HopState.maximumAnswers, mayAnswer(head.status) else { return nil }
@@ -15,7 +15,7 @@ extension Transaction {
     hops.redirect = nil
     hops.challenges = challenges
     hops.status = head.status
-    // One more call, for the responder.
+    // The additional call is for the responder.
     return TransactionMachine.Crossing(
       isChallenge: true, stages: hopStageCount * challenges.count + 1, isReplayable: hopBody.isReplayable)
   }

@@ -2,9 +2,9 @@ import SluiceMessages
 import SluiceMetrics
 import SluiceRecords
 
-// Redirects and challenges: the demand of a head, the stages that decide about it, and the request of the next hop.
+// Redirects and challenges: what a head demands, the stages that decide about it, and the request of the next hop.
 extension Transaction {
-  /// The machine's event for a head.
+  /// Returns the event with which the machine is told about the head of a response.
   func eventOfHead() -> TransactionMachine.Event {
     guard exchange.responseStatus >= 300, let head = exchange.nativeResponse else { return .head }
     let crossing =

@@ -2,7 +2,7 @@ import SluiceMessages
 
 // The limit for the time in which nothing happens (``RequestOptions/idleTimeout``).
 extension Transaction {
-  /// The request is being sent.
+  /// Starts the limit, when the sending of the request begins.
   func beginIdle() {
     guard let limit = options?.value.idleTimeout else { return }
     lastActivity = loop.now
@@ -10,7 +10,8 @@ extension Transaction {
     armTimer()
   }
 
-  /// A byte has moved, or the caller has continued to read. ``idleDeadline`` is moved only when it passes.
+  /// Called when a byte was sent or received, or when the caller has continued to read. Notes only the time;
+  /// ``idleDeadline`` is moved only when it passes.
   func noteActivity() {
     if idleDeadline != .distantFuture { lastActivity = loop.now }
   }

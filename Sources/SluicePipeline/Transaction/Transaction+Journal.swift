@@ -41,7 +41,7 @@ extension Transaction {
     journal.begin(call, exchange.messages)
   }
 
-  /// A request stage is not called.
+  /// Explains that a request stage is not called.
   @inline(never)
   func explainMismatch(_ binding: StageBinding) {
     guard exchange.explanation != nil, binding.capabilities.contains(.request) else { return }

@@ -15,7 +15,7 @@ final class RareState {
   var retryReason: TransactionError?
   /// Why the policy makes no other attempt, although it wanted to make one.
   var retryNote: String?
-  /// The original request body if stages change its pieces, for a hop that needs it again.
+  /// The original request body, for a hop that needs it again. It is kept only if stages change its pieces.
   var unroutedBody: Body?
   /// The trailers of the request with ``unroutedBody``.
   var unroutedTrailers: SharedValue<HeaderFields>?

@@ -3,7 +3,7 @@ import SluiceMetrics
 
 // Redirects (RFC 9110 §15.4).
 extension Transaction {
-  /// The consequence of a head with a redirect; nil if the redirect itself is the response.
+  /// What must be decided about a head with a redirect. Nil if the redirect itself is the response.
   func redirected(_ head: Response) -> TransactionMachine.Crossing? {
     let settings = redirectSettings
     guard settings.maximum > 0 else { return nil }

@@ -28,9 +28,9 @@ extension Transaction {
     return .retryGranted(delay)
   }
 
-  /// Whether a kept connection failed that no other request uses. The budget protects servers in trouble, so it does
-  /// not apply to such a failure. Each attempt has at most one such retry, since the next attempt gets a new
-  /// connection.
+  /// Whether the failed connection was kept after an earlier request, so that another attempt does not count against
+  /// the budget. The budget protects servers in trouble, so it does not apply to such a failure. Each attempt has at
+  /// most one such retry, since the next attempt gets a new connection.
   private func isRepeatForFree(_ failure: TransactionError?) -> Bool {
     failure?.code == .resent && !usesFreshConnection
   }
@@ -57,10 +57,10 @@ extension Transaction {
     return .retryDenied(failure)
   }
 
-  /// Notes that the request may already have had an effect, which a retry would repeat.
+  /// Notes that the server may have acted on the request, so that a retry could repeat the effect.
   func noteIssue() {
     guard machine.plan.retriesByPolicy, !hasSentUnrepeatable else { return }
-    // Read in place: otherwise the policy would be copied for each hop.
+    // The policy is read in place, because it would otherwise be copied for each hop.
     if let own = options?.value.retry {
       hasSentUnrepeatable = !own.methods.contains(exchange.nativeRequest.method)
     } else {
@@ -68,7 +68,7 @@ extension Transaction {
     }
   }
 
-  /// Removes the note if the transport knows that nothing reached the server.
+  /// Removes the note of ``noteIssue()`` if the transport knows that nothing reached the server.
   func noteEnd(_ error: TransportError) {
     if error.isBeforeSending, exchange.hop == 0 { hasSentUnrepeatable = false }
   }

@@ -22,7 +22,8 @@ extension Transaction {
 
   /// Performs one action. Returns the action that follows at once, or `.wait` if the next action comes later.
   ///
-  /// Handles the actions of every transaction; most of them only need to be performed.
+  /// Handles the actions that every transaction has. After most of them, the machine only has to be told that they were
+  /// performed.
   @inline(__always)
   private func step(_ action: consuming TransactionMachine.Action) -> TransactionMachine.Action {
     switch consume action {
@@ -186,8 +187,8 @@ extension Transaction {
     return options
   }
 
-  /// Sets what happens to the body: as the answer to the head if the transport is waiting for this answer, otherwise
-  /// after a hold.
+  /// Sets what happens to the body. If the transport is waiting for the answer to the head, this is the answer;
+  /// otherwise it ends a hold.
   private func receive(_ wanted: BodyDisposition) -> TransactionMachine.Action {
     do { try exchange.settleResponse() } catch { return machine.handle(.abort(error)) }
     renewAttemptDeadline()

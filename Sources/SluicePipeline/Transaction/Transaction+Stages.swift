@@ -3,7 +3,7 @@ import SluiceMetrics
 import SluiceRecords
 
 extension Transaction {
-  /// Calls request stages from a position on, until one gives another answer than proceed.
+  /// Calls request stages from a position on, until a stage does not answer proceed.
   func callRequestStages(from first: Int) -> TransactionMachine.Action {
     call(pipeline.requestStages, from: first, needs: .request, as: .request, .request) { $0.interceptRequest($1) }
   }
@@ -18,7 +18,7 @@ extension Transaction {
     }
   }
 
-  /// One loop for a whole list, so that values that all calls need are looked up once.
+  /// Calls the stages of a list in one loop, so that values that all calls need are looked up only once.
   @inline(__always)
   private func call(
     _ bindings: [StageBinding], from first: Int, needs capability: StageCapabilities, as phase: Exchange.Phase,
@@ -95,7 +95,7 @@ extension Transaction {
     do { return try exchange.isMatched(by: match) ? .yes : .no } catch { return .unknown(error) }
   }
 
-  /// Checks that a stage's answer fits what the stage did.
+  /// Checks that a stage's answer is allowed in the current phase and consistent with the stage's use of a token.
   func settle(_ verdict: Verdict, _ binding: StageBinding) -> TransactionMachine.Event? {
     if verdict == .suspended {
       guard token != nil else {
@@ -109,7 +109,7 @@ extension Transaction {
       return nil
     }
     if let token {
-      // The token was taken and not used: it must not be resumed later.
+      // The stage took a token but did not suspend. The token expires, so that it cannot be resumed later.
       _ = environment.suspensions.expire(token)
       self.token = nil
     }

@@ -2,11 +2,11 @@ import SluiceMessages
 
 // Gives results to transactions whose loop does not return from a stage.
 extension LoopEnvironment {
-  /// Whether a transaction that has begun here has no result yet. From any thread.
+  /// Whether any transaction that has begun on this loop has no result yet. Any thread may read this.
   package var owesResults: Bool { answers.owesResults }
 
   /// Gives transactions their result in place of a loop that is blocked: each completion is called once, on this
-  /// thread, and a later result of the loop is dropped. From any thread except the loop's.
+  /// thread, and a later result of the loop is dropped. May be called on any thread except the loop's.
   ///
   /// - Parameters:
   ///   - now: ends only the transactions whose deadline has passed or that were cancelled; nil ends all.
@@ -21,8 +21,8 @@ extension LoopEnvironment {
 }
 
 extension Transaction {
-  /// Reads only what is never written after the beginning, and the completion, which belongs to the thread that took
-  /// the slot.
+  /// Runs on another thread than the loop's. It reads only what is never written after the transaction has begun, and
+  /// the completion, which belongs to the thread that took the slot.
   fileprivate func completeFromOutside(_ isCancelled: Bool, _ error: (Duration) -> TransactionError) {
     let duration = loop.now.duration(since: exchange.started)
     var error = error(duration)

@@ -85,7 +85,7 @@ extension Transaction {
   private func receivedStatus(beside status: Int) -> Int? { status == receivedStatus ? nil : receivedStatus }
 
   func emitSpan(_ span: StageSpan) {
-    // A tracer wants this event; otherwise it would not exist.
+    // There is no need to check whether a tracer wants this event, because otherwise no span would exist.
     record(
       TraceEvent(
         kind: .didEndSpan, sequence: eventCount, time: now(), exchange: exchange, status: 0, receivedStatus: nil,
@@ -121,7 +121,7 @@ extension Transaction {
   private func recordMeasured(_ event: TraceEvent) {
     var before = loop.now
     for index in pipeline.tracers.indices {
-      // Safe for the same reason as above.
+      // Safe because the transaction keeps the pipeline, which keeps its tracers.
       unsafe Unmanaged.passUnretained(pipeline.tracers[index])._withUnsafeGuaranteedRef {
         if $0.wants(event.kind) { before = recordMeasured(event, $0, index, from: before) }
       }

@@ -57,7 +57,7 @@ extension Transaction: TransferObserver {
     var started = loop.now
     clock = started
     for index in pipeline.issueStages.indices {
-      // Safe as for the other stages: the pipeline keeps them.
+      // Safe because the transaction keeps the pipeline, which keeps its stages.
       let stage = unsafe Unmanaged.passUnretained(pipeline.issueStages[index])
       let answer = unsafe stage._withUnsafeGuaranteedRef { binding -> Verdict? in
         guard binding.capabilities.contains(.issue) else { return nil }

@@ -1,6 +1,6 @@
 import SluiceMessages
 
-// The texts with which messages name the request of the current hop and its answer.
+// Texts for messages, which describe the request of the current hop and its answer.
 extension Transaction {
   /// Keeps a message readable, even if a stage or a redirect has made the URL very long.
   private static let shownURLBytes = 2048

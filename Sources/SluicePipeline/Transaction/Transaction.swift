@@ -4,17 +4,18 @@ package import SluiceTraceContext
 
 /// Performs the decisions of the ``TransactionMachine``: calls stages, starts transfers, sets the timer, calls tracers.
 ///
-/// Unchecked because it is confined to the loop that took it; ``cancel()`` and ``resumeReceiving()`` post to that loop.
-/// It lives until it completes, which it does exactly once. It is also the exchange that its stages get: one object
-/// instead of two for each request.
+/// Unchecked because it is confined to the loop on which it began; ``cancel()`` and ``resumeReceiving()`` post to that
+/// loop. It lives until it completes, which it does exactly once. It is also the exchange that its stages get: one
+/// object instead of two for each request.
 package final class Transaction: Exchange, @unchecked Sendable {
   package typealias Completion = (TransactionResult) -> Void
 
   let pipeline: Pipeline
   let environment: LoopEnvironment
-  // Copied from the pipeline, because access through it would retain and release the objects in between.
+  // This is copied from the pipeline, because reading it through the pipeline would retain and release the objects in
+  // between.
   let metrics: PipelineMetrics
-  /// Itself, as its stages see it.
+  /// This transaction as the exchange that its stages see.
   var exchange: Exchange { self }
   /// The result for the completion; contains the original request.
   let result: ResultRecord
@@ -43,10 +44,11 @@ package final class Transaction: Exchange, @unchecked Sendable {
   var wireStatus = 0
   /// The hop whose `didEndHop` was not reported yet.
   var openHop = HopTrace.none
-  /// The flowing bodies.
+  /// The passages of the bodies that are flowing; nil if none is.
   var requestPassage: BodyPassage?
   var responsePassage: BodyPassage?
-  /// The position in each list up to which the stages that see pieces have seen the body of this attempt.
+  /// Positions in the lists of stages. Of the stages before such a position, those that see pieces have already seen
+  /// the body of this attempt.
   var requestPassedTo = 0
   var responsePassedTo = 0
   /// Whether every response stage has seen the response and its body; only then can the caller get all of the body.
@@ -65,7 +67,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
   // The stage that is being called, or was suspended.
   var currentPlace: StagePlace?
   var token: SuspensionToken?
-  /// The place that took the token.
+  /// The place in the pipeline for which ``token`` was taken.
   var tokenPlace: StagePlace?
   /// The last reading of the clock in this run of the machine. A stage begins at the time at which the previous stage
   /// ended, and events that follow from one another have the same time.
@@ -73,9 +75,10 @@ package final class Transaction: Exchange, @unchecked Sendable {
 
   // The deadlines that share one timer.
   var attemptDeadline = Instant.distantFuture
-  /// The time at which the hop fails if no byte has moved by then. It is updated lazily, see ``lastActivity``.
+  /// The time at which the hop fails if no byte is sent or received until then. It is updated lazily, see
+  /// ``lastActivity``.
   var idleDeadline = Instant.distantFuture
-  /// When a byte last moved, or when the caller last continued to read.
+  /// The last time at which a byte was sent or received, or the caller continued to read.
   var lastActivity = Instant.distantFuture
   /// The nanoseconds left to the attempt while its clock is stopped.
   var attemptRest: UInt64?
@@ -160,17 +163,17 @@ package final class Transaction: Exchange, @unchecked Sendable {
     perform(machine.begin())
   }
 
-  /// Ends the transaction as cancelled, unless it has ended. From any thread.
+  /// Ends the transaction as cancelled, unless it has ended. May be called on any thread.
   package func cancel() {
     let error = TransactionError(code: .cancelled, message: "the caller cancelled the transaction")
     seat.answer.cancel(answerNumber)
     loop.post { self.run(.abort(error)) }
   }
 
-  /// Ends the transaction with an error of the caller, unless it has ended. From any thread.
+  /// Ends the transaction with an error of the caller, unless it has ended. May be called on any thread.
   package func fail(_ error: TransactionError) { loop.post { self.run(.abort(error)) } }
 
-  /// Continues after the sink has paused. From any thread.
+  /// Continues after the sink has paused. May be called on any thread.
   package func resumeReceiving() {
     loop.post { self.responsePassage?.receiverResumed() }
   }
@@ -190,7 +193,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
   /// Whether a call of a stage is suspended.
   var isSuspended: Bool { token != nil || openPassages.contains(where: \.isSuspended) }
 
-  /// The end: releases everything, then reports the result.
+  /// Ends the transaction: releases everything, and then reports the result.
   func finish(_ failure: TransactionError?) {
     // Runs after the result was reported. From then on, the objects that the pipeline keeps alive can end.
     defer { pipeline.giveBackLease(on: loop.index) }
@@ -202,7 +205,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
       if isObserved { tellHopEnd(result.timings ?? TransferTimings(), endedConnection, failure) }
       transfer.cancel()
     }
-    // Ended after the transfer was cancelled, so that the transport does not ask this transaction again.
+    // The question is ended only after the transfer was cancelled, so that the transport asks no further question.
     handshakeQuestion?.end()
     transfer = nil
     let error = failure ?? settleLastForms()

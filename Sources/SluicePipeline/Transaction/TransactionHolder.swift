@@ -4,6 +4,6 @@
 /// A sink keeps the object with which it cancels and resumes its transaction, and the transaction keeps its sink.
 /// Without the release, they would keep each other alive permanently.
 package protocol TransactionHolder: AnyObject, Sendable {
-  /// The transaction has ended, or is about to give its result. [loop]
+  /// Called when the transaction has ended or is about to give its result. [loop]
   func transactionDidEnd()
 }

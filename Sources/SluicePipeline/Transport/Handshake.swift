@@ -16,7 +16,7 @@ package enum HandshakeChallenge: Sendable {
 /// The answer to a ``HandshakeChallenge``.
 package enum HandshakeDecision: Sendable, Hashable {
   case performDefaultHandling
-  /// The server is trusted, whatever the authorities say.
+  /// The server is trusted, even if no trusted authority has signed its certificate.
   case accept
   /// The client certificate to send.
   case use(RequestOptions.Identity)

@@ -6,7 +6,7 @@ public struct ServerTrust: Sendable, Hashable {
   public let host: String
   /// The port of the URL.
   public let port: UInt16
-  /// The certificates that the server sent, each as DER: its own first.
+  /// The certificates that the server sent, each as DER. The first one is the server's own certificate.
   public let certificates: [[UInt8]]
   /// SHA-256 of the SubjectPublicKeyInfo of the server's own certificate, as pins name keys (RFC 7469 §2.4).
   public let keyHash: [UInt8]
@@ -34,7 +34,7 @@ extension ServerTrust: CustomStringConvertible {
 public enum ServerTrustDecision: Sendable, Hashable {
   /// The connection is made if ``ServerTrust/failure`` is nil.
   case performDefaultHandling
-  /// The connection is made, whatever the failure.
+  /// The connection is made, even if ``ServerTrust/failure`` is not nil.
   case accept
   /// No connection is made, and the transaction fails.
   case refuse

@@ -1,5 +1,5 @@
-/// Where and how sockets are connected, in place of what the URL and the system say. URL, `Host` and TLS stay as they
-/// are.
+/// Settings that replace what the URL and the system say about where and how sockets are connected. They do not change
+/// the URL, `Host` or TLS.
 package struct SocketSettings: Sendable, Hashable {
   /// A host and a port.
   package struct Place: Sendable, Hashable {
@@ -15,7 +15,7 @@ package struct SocketSettings: Sendable, Hashable {
 
   package enum AddressFamily: Sendable { case any, ipv4, ipv6 }
 
-  /// Makes connections for one place lead to another place.
+  /// A rule that leads the connections for one place to another place.
   package struct Detour: Sendable, Hashable {
     /// Nil fits every host, or every port.
     package var host: String?
@@ -64,7 +64,7 @@ package struct SocketSettings: Sendable, Hashable {
 
   package var isDefault: Bool { self == SocketSettings() }
 
-  /// Names one of the settings that differ from the defaults, for messages.
+  /// A phrase for messages about one setting that differs from its default.
   package var words: String {
     if !addresses.isEmpty { return "the address of a host is given" }
     if !detours.isEmpty { return "the connection leads to another host" }

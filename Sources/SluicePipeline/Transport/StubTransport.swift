@@ -1,6 +1,6 @@
 package import SluiceMessages
 
-/// A transport without a wire: a closure answers each hop. For trial runs of plugins, and for tests. Confined to its
+/// A transport without a wire: a closure answers each hop. Trial runs of plugins and tests use it. Confined to its
 /// loop.
 package final class StubTransport: Transport {
   /// The result of a hop.

@@ -36,8 +36,8 @@ extension Transport {
 /// Takes the pieces of a body and returns the whole body, in memory or in a file. Confined to the loop; never blocks
 /// the loop.
 package protocol BodyGatherer: AnyObject {
-  /// Called when the caller should repeat a call that could not finish. On the loop, never from within a call of this
-  /// protocol.
+  /// Called when the caller should repeat a call that could not finish. It is called on the loop, but never while
+  /// another function of this protocol is running.
   var whenReady: (() -> Void)? { get set }
 
   /// Takes a piece; it is accepted even when the result is `pause`.
@@ -66,7 +66,7 @@ package struct TransferOptions: Sendable {
   package var wantsFreshConnection = false
   /// How often a server has refused the request without processing it.
   package var refusals = 0
-  /// Whether the transport reports the head as it is written, to ``TransportSettings/onSentHead``.
+  /// Whether the transport passes each head that it writes to ``TransportSettings/onSentHead``.
   package var tellsHead: Bool
   /// Whether the transport reports how much of the bodies it has sent and received.
   package var tellsProgress = false
@@ -108,7 +108,7 @@ extension TransferOptions {
 /// A hop under way. Confined to the loop.
 package protocol Transfer: AnyObject {
   /// Ends the transfer; `didEnd` follows with ``ErrorCode/cancelled``, later on the loop and not from within this call.
-  /// Harmless after the end.
+  /// Calling this after the end has no effect.
   func cancel()
 
   /// Continues after the observer has answered the head with ``BodyDisposition/hold``.
@@ -127,7 +127,7 @@ package protocol Transfer: AnyObject {
   /// The timings so far, before the end; nil if the transport does not measure them.
   var timings: TransferTimings? { get }
 
-  /// The connection, from the moment the transfer has one; nil before, or if such facts are not wanted
+  /// The connection of the transfer. Nil before the transfer has a connection, and if such facts are not wanted
   /// (``TransferOptions/collectsConnection``).
   var connection: ConnectionFacts? { get }
 
@@ -182,14 +182,15 @@ package protocol TransferObserver: AnyObject {
   /// A piece of a streamed body, decoded.
   func transferDidReceive(_ piece: [UInt8]) -> BodyProgress
 
-  /// This much of the request body was sent; called only if ``TransferOptions/tellsProgress`` is set, and only with a
-  /// greater number than before.
+  /// Reports how much of the request body was sent so far. Called only if ``TransferOptions/tellsProgress`` is set, and
+  /// only with a greater number than before.
   func transferDidSend(bodyBytes count: Int, of total: Int?)
 
-  /// This much of the response body has arrived, not yet decoded; called under the same conditions.
+  /// Reports how much of the response body has arrived so far, before decoding. Called under the same conditions as
+  /// ``transferDidSend(bodyBytes:of:)``.
   func transferDidReceive(bodyBytes count: Int, of total: Int?)
 
-  /// The end, exactly once.
+  /// The transfer has ended. Called exactly once.
   func transferDidEnd(_ end: consuming TransferEnd)
 }
 

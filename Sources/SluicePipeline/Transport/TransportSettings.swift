@@ -6,7 +6,7 @@ public struct TransportSettings: Sendable {
   public var timeout = Duration.seconds(30)
   /// The time limit until a connection is open: name, TCP, proxy and TLS together.
   public var connectTimeout = Duration.seconds(5)
-  /// What carries the requests.
+  /// The choice of the transport that sends the requests.
   public var engine = TransportEngine.auto
   /// The number of event loops; each has its own thread and connections.
   public var loops = 1
@@ -19,12 +19,13 @@ public struct TransportSettings: Sendable {
   public var httpVersion = HTTPVersion.http2
   /// Whether `http:` servers are assumed to speak HTTP/2, without asking them (RFC 9113 §3.3).
   public var assumesHTTP2 = false
-  /// A request body that is known to be longer fails with ``ErrorCode/requestTooLarge`` before anything is sent. Nil
-  /// limits only bodies that are held: bodies in memory, and bodies that a stage wants whole. A file or a stream that
-  /// is sent unchanged then has no limit.
+  /// The maximum number of bytes of a request body. A body that is known to be longer fails with
+  /// ``ErrorCode/requestTooLarge`` before anything is sent. If this is nil, only bodies that are held have a limit:
+  /// bodies in memory, and bodies that a stage wants whole. A file or a stream that is sent unchanged has no limit in
+  /// this case.
   public var maximumRequestBytes: Int?
-  /// A longer response body fails with ``ErrorCode/responseTooLarge``. Nil limits only collected bodies; a
-  /// streamed body has no limit then.
+  /// The maximum number of bytes of a response body. A longer body fails with ``ErrorCode/responseTooLarge``. If this
+  /// is nil, only collected bodies have a limit, and streamed bodies have none.
   public var maximumResponseBytes: Int?
   /// A longer collected body goes to an unnamed temporary file in `TMPDIR`, or in `/tmp`.
   public var spillBytes = 1_048_576
@@ -51,9 +52,10 @@ public struct TransportSettings: Sendable {
   package var pingLimit = Duration.seconds(2)
   /// The names of these settings in errors.
   package var names = SettingNames()
-  /// Called with every request head as it is written, including heads for proxies, for requests whose options have
-  /// ``SluicePipeline/TransferOptions/tellsHead``; nil costs nothing. Called on the loop, in part from inside libcurl:
-  /// it must not block. The head contains secrets, and the fields that the transport adds.
+  /// Called with every head that the transport writes for a request whose options have
+  /// ``SluicePipeline/TransferOptions/tellsHead``. This includes heads for proxies. Nil costs nothing. Called on the
+  /// loop, in part from inside libcurl: it must not block. The head contains secrets, and the fields that the transport
+  /// adds.
   package var onSentHead: (@Sendable ([UInt8]) -> Void)?
 
   /// The defaults of a configuration without `transport`, except that no `User-Agent` is sent.
@@ -71,7 +73,7 @@ public struct TransportSettings: Sendable {
   /// The limit for response bodies that go to a sink: none by default.
   package var maximumStreamedResponseBytes: Int { maximumResponseBytes ?? .max }
 
-  /// The limit for a request body in its current form.
+  /// The limit for a request body, which depends on whether the body is in memory, a file or a stream.
   package func maxBytes(of body: Body) -> Int {
     switch body {
     case .empty, .bytes: maximumHeldRequestBytes
@@ -84,13 +86,13 @@ public struct TransportSettings: Sendable {
 ///
 /// Libcurl has limits of its own for chunk extensions and for a line, and accepts at most 300 KiB for a head.
 public struct ResponseLimits: Sendable, Hashable {
-  /// Bytes of one head, including its line ends; also of the trailers of one response.
+  /// The maximum number of bytes of one head, including its line ends. It also applies to the trailers of one response.
   public var maximumHeadBytes = 262_144
-  /// Fields of one head; also of the trailers of one response.
+  /// The maximum number of fields of one head. It also applies to the trailers of one response.
   public var maximumHeadFields = 4096
-  /// Informational responses (1xx) before the final one.
+  /// The maximum number of informational responses (1xx) before the final response.
   public var maximumInformationalResponses = 100
-  /// Bytes of all chunk extensions of one body.
+  /// The maximum number of bytes of all chunk extensions of one body.
   public var maximumChunkExtensionBytes = 16_384
 
   /// The defaults of a configuration.
@@ -105,7 +107,8 @@ public struct TLSSettings: Sendable, Hashable {
   public var certificate: String?
   /// The private key of ``certificate``; nil if that file contains it too.
   public var key: String?
-  /// False accepts every certificate; only for tests.
+  /// Whether the server's certificate is verified. If this is false, every certificate is accepted; use this only for
+  /// tests.
   public var verify = true
   /// The password of ``key``; nil if it has none.
   package var password: String?
@@ -113,8 +116,8 @@ public struct TLSSettings: Sendable, Hashable {
   package var versions = TLSVersion.tls12...TLSVersion.tls13
   /// OpenSSL's lists of ciphers; nil for its default.
   package var ciphers = CipherLists()
-  /// SHA-256 hashes of the accepted public keys (SubjectPublicKeyInfo) of the server, whatever ``verify`` says; empty
-  /// accepts any key.
+  /// SHA-256 hashes of the public keys (SubjectPublicKeyInfo) that the server may have. They are checked even if
+  /// ``verify`` is false. If the set is empty, any key is accepted.
   package var keyHashes: Set<[UInt8]> = []
 
   /// Reads no file. When an engine starts, it refuses a file that cannot be read.

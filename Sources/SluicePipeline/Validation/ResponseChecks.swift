@@ -10,15 +10,15 @@ package import SluiceMessages
 package final class ResponseChecks: Sendable {
   /// Checks the response in place of the accepted statuses; throws if it is not a success.
   package typealias Validate = @Sendable (Response) throws(TransactionError) -> Void
-  /// Makes the payload of the response to a request of that method. Returns nil if the response has no content by
-  /// definition: this counts as extracted, and no payload is validated.
+  /// Makes the payload of a response; `method` is the method of its request. Returns nil if such a response has no
+  /// content by definition, for example after HEAD: this counts as extracted, and no payload is validated.
   package typealias Extract = @Sendable (Response, _ method: String) throws(TransactionError) -> (any Sendable)?
   /// Checks the payload that ``Extract`` made; throws if it is not valid.
   package typealias ValidatePayload = @Sendable (any Sendable) throws(TransactionError) -> Void
 
   /// Replaces the check of accepted statuses; nil keeps that check.
   let validate: Validate?
-  /// With nil the body is not converted.
+  /// Makes the payload; if it is nil, the body is not converted.
   let extract: Extract?
   let validatePayload: ValidatePayload?
 

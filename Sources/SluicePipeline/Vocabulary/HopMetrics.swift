@@ -1,6 +1,7 @@
 public import SluiceMessages
 
-/// What is known about a hop at its end: one request that the transport has begun, with its response, if there was one.
+/// What is known about a hop at its end. A hop is one request that the transport has begun, with its response, if there
+/// was one.
 public struct HopMetrics: Sendable, Hashable {
   /// The number of the attempt; 0 is the first.
   public let attempt: Int

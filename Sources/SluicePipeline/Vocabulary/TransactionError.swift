@@ -61,7 +61,7 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     self.init(code: failure.code, message: failure.message, stage: stage)
   }
 
-  /// A result with neither a response nor an error; the engine never gives one.
+  /// The error for a result that has neither a response nor an error. The engine never gives such a result.
   package static let withoutResponse = TransactionError(code: .transport, message: "no response and no error")
 
   /// For people, on one line, because the message may come from a plugin.

@@ -45,7 +45,7 @@ package struct ScheduleReport: Sendable, Hashable {
     return leftOut
   }
 
-  /// A schedule of the same name was created again.
+  /// Called when the plugin has created a schedule of the same name again.
   package mutating func restart(period: Duration, deadline: Duration) {
     self.period = period
     self.deadline = deadline

@@ -15,7 +15,7 @@ extension Attribute {
     self.init(String(raw.name), value, isSensitive: raw.flags & UInt32(SLUICE_ATTRIBUTE_SENSITIVE) != 0)
   }
 
-  /// Lends attributes during the call, all texts in one piece of memory.
+  /// Lends attributes to `body` for the duration of the call. All their texts are in one piece of memory.
   static func lend<Result>(
     _ records: some Collection<Attribute>, _ body: (UnsafeBufferPointer<sluice_attribute>) -> Result
   ) -> Result {

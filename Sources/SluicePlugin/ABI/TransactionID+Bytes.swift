@@ -2,7 +2,7 @@ import CSluice
 import SluiceMessages
 
 extension TransactionID {
-  /// From the bytes in network order.
+  /// Makes the id from its bytes in network order.
   init(network bytes: TransactionBytes) {
     self = withUnsafeBytes(of: bytes) { bytes in
       TransactionID(
@@ -11,7 +11,7 @@ extension TransactionID {
     }
   }
 
-  /// In network order.
+  /// The bytes of the id in network order.
   var networkBytes: TransactionBytes { unsafeBitCast((high.bigEndian, low.bigEndian), to: TransactionBytes.self) }
 }
 

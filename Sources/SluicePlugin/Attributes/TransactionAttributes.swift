@@ -24,9 +24,10 @@ public struct TransactionAttributes: Sendable {
   }
 
   /// Sets a value.
-  /// - Parameter isSensitive: a secret, which is shown as `REDACTED` everywhere except to stages.
+  /// - Parameter isSensitive: whether the value is a secret, which is shown as `REDACTED` everywhere except to stages.
   /// - Returns: false if the transaction has too many attributes, or if the host does not offer them.
-  /// - Throws: ``StageFailure`` for a name or value that is not allowed, and in tracers.
+  /// - Throws: ``StageFailure`` if the name or the value is not allowed. Also throws in a tracer, because tracers
+  ///   cannot set attributes.
   @discardableResult
   public func set(
     _ name: String, _ value: AttributeValue, isSensitive: Bool = false

@@ -22,7 +22,7 @@ public protocol BodyTransform: AnyObject {
   /// Takes a piece, and returns the bytes that replace it; return no bytes if nothing can be passed on yet.
   func transform(_ piece: [UInt8]) async throws -> [UInt8]
 
-  /// The body has ended; returns the bytes that follow.
+  /// Called when the body has ended; returns the bytes that follow the last piece.
   func finish() async throws -> [UInt8]
 
   /// Called after ``finish()``; returns the fields that follow the body, after the trailers that are already there.
@@ -56,7 +56,7 @@ public enum BodySide: Sendable, Hashable {
 
 /// A body that is about to pass, and the messages of its exchange, only for reading. Valid during the call.
 public struct PassingBody: Sendable {
-  /// The message whose body passes.
+  /// The message whose body passes: the request or the response.
   public let side: BodySide
   /// The request of the exchange; for a response body, the request that it answers.
   public let request: StageRequest

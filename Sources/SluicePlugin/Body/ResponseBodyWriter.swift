@@ -123,8 +123,9 @@ final class ProducedBody: Sendable {
     }
   }
 
-  /// Returns when the tasks have been woken since `wakeUps` had the given value. The cancellation of one task wakes
-  /// all: each task then checks whether it is cancelled, and otherwise writes again.
+  /// Returns when the waiting tasks were woken. Returns at once if this has already happened since the caller read
+  /// `wakeUps`. The cancellation of one task wakes all: each task then checks whether it is cancelled, and otherwise
+  /// writes again.
   private func waitForRoom(after wakeUps: Int) async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

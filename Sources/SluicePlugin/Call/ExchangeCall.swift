@@ -4,8 +4,8 @@ import Synchronization
 
 /// One call from the host: the pointer to its exchange, and the thread that can use the exchange now.
 ///
-/// `@unchecked Sendable`: the variables are used only by the thread in `owner`, which has written them; every access
-/// checks that first.
+/// `@unchecked Sendable`: only the thread in `owner` uses the variables, which it has also written. Every access first
+/// checks that it runs on this thread.
 class ExchangeCall: @unchecked Sendable {
   let link: HostLink
   private let owner = Atomic<UInt>(0)
@@ -30,7 +30,7 @@ class ExchangeCall: @unchecked Sendable {
     mayComplain.store(true, ordering: .relaxed)
   }
 
-  /// This thread can use the exchange until ``leave()``.
+  /// Allows the calling thread to use the exchange until ``leave()``.
   final func enter(_ exchange: OpaquePointer) {
     self.exchange = exchange
     owner.store(pthread_self(), ordering: .releasing)
@@ -40,7 +40,8 @@ class ExchangeCall: @unchecked Sendable {
     owner.store(0, ordering: .releasing)
   }
 
-  /// From here on the handles do nothing, and log no warning: the end of the transaction is not the plugin's fault.
+  /// Suppresses the warning about a use after the call. This is for a call that the host ends while its method waits:
+  /// the method then uses its handles after the end, and cannot know this.
   final func silence() {
     mayComplain.store(false, ordering: .relaxed)
   }

@@ -44,7 +44,8 @@ final class PendingCall: Sendable {
     }
   }
 
-  /// The completion owns a reference, unless the start is refused.
+  /// Starts the call-out. The host holds a reference to `pending` until the completion; if it refuses the start, it
+  /// holds none.
   private static func start(
     _ request: CallRequest, _ options: sluice_call_options, _ pending: PendingCall, _ host: UnsafePointer<sluice_host>
   ) -> Result<sluice_call, StageFailure> {

@@ -3,7 +3,8 @@ import CSluice
 /// The table `sluice.interceptor/1` of a stage, with NULL for functions that the stage does not have; nil if the stage
 /// needs no table.
 func makeInterceptorTable(_ kinds: StageKinds, _ options: PluginOptions) -> sluice_interceptor? {
-  // The calls of a stage with sluice.body/1 can suspend, and `on_cancel` of this table cancels them.
+  // This includes `.body`: the calls of a stage with sluice.body/1 can suspend, and `on_cancel` of this table cancels
+  // them.
   let all: StageKinds = [.request, .response, .issue, .failure, .redirect, .challenge, .informational, .body]
   guard !kinds.isDisjoint(with: all) else { return nil }
   var table = sluice_interceptor()

@@ -27,8 +27,8 @@ func activateInstance(
 func deactivateInstance(_ instance: UnsafeMutableRawPointer?, _ timeout: UInt64) {
   guard let instance = Instance.from(instance) else { return }
   instance.tasks.cancelAll()
-  // Must come before the plugin's own `deactivate`, which can wait for its tasks. The timers are already cancelled, so
-  // only this call resumes tasks that sleep.
+  // This call must come before the plugin's own `deactivate`, which can wait for its tasks. The timers are already
+  // cancelled, so only this call resumes tasks that sleep.
   instance.host.link.sleeps.cutOff()
   instance.plugin?.deactivate(timeout: Duration(nanoseconds: timeout))
 }

@@ -5,7 +5,7 @@ import Synchronization
 /// The only owner of the host pointer, which is not used after the instance is destroyed.
 ///
 /// `@unchecked Sendable`: the pointer is valid until ``close()``, which waits for its users. The functions of the host
-/// to which ``withHost(_:)`` gives access can be called from any thread. Using it takes no lock.
+/// to which ``withHost(_:)`` gives access can be called from any thread. Using the pointer takes no lock.
 final class HostLink: @unchecked Sendable {
   private static let closedBit = 1
   /// Twice the number of users, plus the closed bit.

@@ -63,7 +63,8 @@ final class PendingSleep: Sendable {
     if status == sluice_status(SLUICE_STATUS_OK) { finish(.failure(CancellationError())) }
   }
 
-  /// Resumes the task, unless other code already does.
+  /// Resumes the task. Does nothing if other code has removed this object from ``PendingSleeps`` and so resumes the
+  /// task.
   func finish(_ result: Result<Void, any Error>) {
     guard link.sleeps.remove(self) else { return }
     resume(result)
@@ -92,7 +93,7 @@ final class PendingSleeps: Sendable {
 
   func insert(_ sleep: PendingSleep) { sleeps.withLock { $0[ObjectIdentifier(sleep)] = sleep } }
 
-  /// False if the sleep was removed before.
+  /// Removes a sleep; returns false if other code has removed it before.
   func remove(_ sleep: PendingSleep) -> Bool {
     sleeps.withLock { $0.removeValue(forKey: ObjectIdentifier(sleep)) } != nil
   }

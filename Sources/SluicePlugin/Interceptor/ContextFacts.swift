@@ -6,12 +6,12 @@ import SluiceTraceContext
 ///
 /// Unchecked, since only a caller that holds the single reference changes it (``renew(_:)``).
 final class ContextFacts: @unchecked Sendable {
-  /// More memory than this is not kept for the next call.
+  /// The maximum number of bytes of memory that are kept for the next call.
   private static let keptBytes = 4096
 
   private var record: sluice_context
   private var memory: UnsafeMutableRawBufferPointer
-  /// The parent context, if it did not come as texts.
+  /// The parent context, if it was passed as a value and not as texts.
   private let givenParent: ParentContext?
 
   /// - Parameter context: its texts are copied.

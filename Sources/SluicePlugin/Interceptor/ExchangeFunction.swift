@@ -39,7 +39,7 @@ extension StageRequest {
 }
 
 extension StageResponse {
-  /// As ``StageRequest/mayCall(_:)``.
+  /// Like ``StageRequest/mayCall(_:)``.
   public func mayCall(_ function: ExchangeFunction) -> Bool { call.mayCall(function) }
 }
 

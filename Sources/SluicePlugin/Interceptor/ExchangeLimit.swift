@@ -31,7 +31,7 @@ extension StageRequest {
   /// Makes a file the body. The file is read when the request is sent: do not change it until the transaction has
   /// ended.
   /// - Parameters:
-  ///   - path: absolute, of a regular file.
+  ///   - path: the absolute path of a regular file.
   ///   - isRemoved: whether the host removes the file when no message refers to it any more.
   public func setBodyFile(_ path: String, isRemoved: Bool = false) throws(StageFailure) {
     try call.setBodyFile(.request, path, isRemoved: isRemoved)

@@ -1,18 +1,18 @@
 import CSluice
 
-/// An informational (1xx) response (RFC 9110 §15.2). A value that can be kept.
+/// An informational (1xx) response (RFC 9110 §15.2). It is a copy, which a stage can keep after the call.
 public struct InformationalResponse: Sendable, Hashable {
   /// One header line of the response. Repeated names are separate fields.
   public struct Field: Sendable, Hashable {
-    /// Case-insensitive (RFC 9110 §5.1).
+    /// The name of the field; compare it case-insensitively (RFC 9110 §5.1).
     public let name: String
-    /// Bytes that are not UTF-8 become U+FFFD.
+    /// The value as text; bytes that are not UTF-8 become U+FFFD.
     public let value: String
   }
 
-  /// From 100 to 199, for instance 103 (RFC 8297).
+  /// The status, from 100 to 199, for instance 103 (RFC 8297).
   public let status: Int
-  /// In wire order.
+  /// The fields in wire order.
   public let fields: [Field]
 
   init(_ response: sluice_informational) {

@@ -2,8 +2,8 @@ import CSluice
 public import SluiceMessages
 public import SluiceTraceContext
 
-/// The facts of a transaction when a call began. A value that can be kept, except for
-/// ``attributes``.
+/// The facts of a transaction at the beginning of a call. It is a copy, which a stage can keep after the call, except
+/// for ``attributes``.
 public struct RequestContext: Sendable, Hashable {
   private let facts: ContextFacts
   /// The attributes of the transaction; valid as long as the ``StageRequest`` of the same call. A delegate has none.
@@ -32,13 +32,13 @@ public struct RequestContext: Sendable, Hashable {
   public var path: String { facts.path }
   /// The method of the request when the call began; later changes do not show here.
   public var method: String { facts.method }
-  /// Counted from 0; each retry adds one.
+  /// The number of the attempt, counted from 0; each retry adds one.
   public var attemptNumber: Int { facts.attemptNumber }
   /// The value of the request id header; the same in all attempts.
   public var requestID: String { facts.requestID }
   /// The UUID of the transaction, the same in all attempts.
   public var transactionID: TransactionID { facts.transactionID }
-  /// The request on the wire within the attempt, counted from 0; a redirect or challenge adds one.
+  /// The number of the hop within the attempt, counted from 0; a redirect or an answered challenge adds one.
   public var hop: Int { facts.hop }
   /// The time since the transaction began.
   public var elapsed: Duration { facts.elapsed }
@@ -56,13 +56,13 @@ public struct ResponseContext: Sendable, Hashable {
   public var path: String { request.path }
   /// The method of the request when the call began.
   public var method: String { request.method }
-  /// Counted from 0; each retry adds one.
+  /// The number of the attempt, counted from 0; each retry adds one.
   public var attemptNumber: Int { request.attemptNumber }
   /// The value of the request id header; the same in all attempts.
   public var requestID: String { request.requestID }
   /// The UUID of the transaction, the same in all attempts.
   public var transactionID: TransactionID { request.transactionID }
-  /// The request on the wire within the attempt, counted from 0; a redirect or challenge adds one.
+  /// The number of the hop within the attempt, counted from 0; a redirect or an answered challenge adds one.
   public var hop: Int { request.hop }
   /// The time from the beginning of this call to the transaction's deadline; nil if it has no deadline.
   public var remaining: Duration? { request.remaining }

@@ -69,7 +69,8 @@ public struct Headers: Sendable {
 }
 
 extension Headers: Sequence {
-  /// Reads one line from the host at each step; valid as long as the ``StageRequest`` of the same call.
+  /// An iterator that reads one line from the host at each step. It is valid as long as the ``StageRequest`` of the
+  /// same call.
   public struct Iterator: IteratorProtocol {
     let headers: Headers
     private var index = 0

@@ -2,8 +2,9 @@ public import SluiceJSON
 
 /// The request of an exchange, in the host; valid until the intercepting method returns.
 ///
-/// After that, or on the thread of another executor (`@MainActor`), reading returns nil or nothing, and writing does
-/// nothing; both are logged once for each call. A write that the host refuses fails the call.
+/// If the value is used after that, or on a thread of another executor (`@MainActor`), reading returns nil or an empty
+/// value, and writing does nothing. The first such use in each call is logged. A write that the host refuses fails the
+/// call.
 public struct StageRequest: Sendable {
   let call: ExchangeCall
 
@@ -38,13 +39,14 @@ public struct StageRequest: Sendable {
   /// The live JSON document of the request; see `docs/schema`. With `body`, it includes the body, parsed if the media
   /// type is JSON.
   ///
-  /// nil in issue interceptors, and for writing if the request is read-only. Release it before the method returns.
+  /// Returns nil in issue interceptors, and for ``DocumentAccess/writing`` if the call can only read the request.
+  /// Release it before the method returns.
   public func document(for access: DocumentAccess, body: Bool = false) -> JSONValue? {
     call.document(.request, access, body: body)
   }
 
-  /// Answers with a response of the stage in place of the wire or of a failure. Returns the response, which is empty,
-  /// to fill in. The method must still return.
+  /// Answers the request with a response of the stage. The response replaces the answer from the wire, or a failure.
+  /// Returns an empty response for the stage to fill in. After that, the stage's method must still return.
   @discardableResult
   public func respond(status: Int) -> StageResponse {
     call.attempt { () throws(StageFailure) in try call.respond(status) }

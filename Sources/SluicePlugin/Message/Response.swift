@@ -7,7 +7,7 @@ public struct StageResponse: Sendable {
   /// The fields in the host, not a copy. Writable in response interceptors and after ``StageRequest/respond(status:)``.
   public var headers: Headers { Headers(call: call, side: .response) }
 
-  /// 200–999; 0 without a response.
+  /// The status code, from 200 to 999; 0 if there is no response.
   public var status: Int {
     get { call.status }
     nonmutating set { call.attempt { () throws(StageFailure) in try call.setStatus(newValue) } }

@@ -1,6 +1,7 @@
 /// A plugin's description of itself.
 public struct PluginInformation: Hashable, Sendable {
-  /// Reverse-DNS or a plain name, the same in all versions: `org.example.auth`.
+  /// The id of the plugin: a reverse-DNS name such as `org.example.auth`, or a plain name. It is the same in all
+  /// versions.
   public var id: String
   /// The semantic version.
   public var version: String

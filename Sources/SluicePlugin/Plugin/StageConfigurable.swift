@@ -1,6 +1,6 @@
 import CSluice
 
-/// A plugin whose places in the lists of a configuration can have a configuration of their own (`sluice.stage/1`, a
+/// A plugin that can have a separate configuration for each of its places in the lists of stages (`sluice.stage/1`, a
 /// draft):
 ///
 ///     "request": [{"plugin": "limit", "match": {"paths": ["/search"]}, "config": {"rate": 5}}, "limit"]

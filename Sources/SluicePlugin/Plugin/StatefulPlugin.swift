@@ -7,7 +7,7 @@
 /// If either method throws, or if the state is larger than 16 MiB as JSON, the swap is refused and the old build
 /// continues to serve, unless ``isStateOptional`` of the new build says that it can start without state.
 public protocol StatefulPlugin: Plugin {
-  /// Passed as JSON, because two builds do not share types.
+  /// The type of the state. The state is passed as JSON, because two builds do not share types.
   associatedtype State: Codable & Sendable
 
   /// The version of `State`; default 1. A build whose `State` has another form must increase it.
@@ -17,9 +17,9 @@ public protocol StatefulPlugin: Plugin {
   /// Converts a state that a build with another version has saved. By default it throws.
   static func migrate(_ document: JSONValue, fromVersion version: UInt32) throws -> State
 
-  /// On a control thread; may block.
+  /// Called on a control thread; may block.
   func saveState() throws -> State
-  /// On a control thread; may block.
+  /// Called on a control thread; may block.
   func loadState(_ state: State) throws
 }
 

@@ -4,7 +4,7 @@ import CSluice
 public struct SharedValue: Sendable, Hashable {
   /// The bytes as they were set, at most 1 MiB.
   public let bytes: [UInt8]
-  /// Greater than the version of every earlier value in the engine; never 0.
+  /// The version of the value. It is greater than the version of every earlier value in the engine, and never 0.
   public let version: UInt64
 }
 

@@ -1,33 +1,34 @@
 import CSluice
 public import SluiceMessages
 
-/// A span that a stage began, after its end. A value that can be kept.
+/// A span that a stage began, after the span's end. It is a copy, which a tracer can keep after the call.
 public struct EndedSpan: Sendable, Hashable {
-  /// 1 to 128 bytes without control characters, as the stage named it.
+  /// The name that the stage gave the span: 1 to 128 bytes without control characters.
   public let name: String
   /// What the span describes; ``SpanKind/internal`` for a kind that this SDK does not know.
   public let kind: SpanKind
   /// The name of the stage in the configuration.
   public let stage: String
-  /// The trace of the hop; if it has none, the caller's trace; if there is neither, a trace with the transaction's id.
-  /// 32 hexadecimal digits.
+  /// The id of the trace, 32 hexadecimal digits. It is the trace of the hop; if the hop has none, the caller's trace;
+  /// if there is neither, a trace with the transaction's id.
   public let traceID: String
-  /// 16 hexadecimal digits.
+  /// The id of the span, 16 hexadecimal digits.
   public let spanID: String
   /// The span of the hop during which this span began, or the caller's span if the hop was not issued yet. Nil if the
   /// span has no parent.
   public let parentSpanID: String?
-  /// On the host's monotonic clock.
+  /// The time at which the span began, on the host's monotonic clock.
   public let start: Duration
-  /// On the same clock as ``start``; for an unfinished span, the time at which the host ended it.
+  /// The time at which the span ended, on the same clock as ``start``. For an unfinished span, the time at which the
+  /// host ended it.
   public let end: Duration
-  /// ``SpanStatus/unset`` if the stage set none.
+  /// The status of the span; ``SpanStatus/unset`` if the stage set none.
   public let status: SpanStatus
-  /// Only with ``SpanStatus/error``.
+  /// The message of the status; empty unless the status is ``SpanStatus/error``.
   public let statusMessage: String
   /// Whether the transaction ended before the stage ended the span.
   public let isUnfinished: Bool
-  /// In the order in which their names were first set.
+  /// The attributes, in the order in which their names were first set.
   public let attributes: [Attribute]
   /// The number of attributes that the host has refused because there were too many.
   public let droppedAttributeCount: Int

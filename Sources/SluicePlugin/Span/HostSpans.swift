@@ -41,7 +41,7 @@ public struct OpenSpan: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - name: as in ``TransactionAttributes``.
-  ///   - isSensitive: a secret, which is shown as `REDACTED` everywhere except to tracers.
+  ///   - isSensitive: whether the value is a secret, which is shown as `REDACTED` everywhere except to tracers.
   public func set(_ name: String, _ value: AttributeValue, isSensitive: Bool = false) {
     _ = call.withExchange { _, exchange in
       Attribute.lend(CollectionOfOne(Attribute(name, value, isSensitive: isSensitive))) {

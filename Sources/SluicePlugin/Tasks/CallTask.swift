@@ -44,7 +44,7 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
     var first: UnownedJob?
     var others: [UnownedJob] = []
     var outcome: CallOutcome?
-    /// A token that was taken before the call was known to suspend.
+    /// A token that was taken early, when it was not yet known whether the call suspends.
     var early: sluice_token?
     /// The value for ``CallTask/rest``, if the call ended on another thread or after its suspension.
     var rest: UnsafeContinuation<Bool, Never>?
@@ -177,7 +177,7 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
       isResting = await withUnsafeContinuation { finish(outcome, isCancelled: isCancelled, resting: $0) }
     } while isResting
     progress.withLock { ($0.task, $0.call) = (nil, nil) }
-    // The call refers to this object.
+    // The call refers to this object, so keeping the call would keep both alive.
     lastCall = nil
   }
 
@@ -221,7 +221,7 @@ final class CallTask: PostingExecutor, @unchecked Sendable {
       case .wait: return nil
       }
     }
-    // The last job might have ended the method.
+    // The method may have ended in the last job of the loop.
     return outcome.take() ?? takeEnd()
   }
 
@@ -339,7 +339,7 @@ extension CallTask {
     RemainingJobs.run(job, on: self)
   }
 
-  /// Runs on the loop: one piece of the task inside the exchange, and the end of the call after the last piece.
+  /// Called on the loop. Runs one piece of the task inside the exchange. After the last piece, it ends the call.
   func perform(_ job: UnownedJob) {
     guard let (token, call) = suspension, let exchange = link.current.pointee.enter(link.current, token) else {
       giveUp()

@@ -36,7 +36,7 @@ final class CallTasks: Sendable {
   func give(_ task: CallTask) {
     let kept = Unmanaged.passRetained(task)
     if first.compareExchange(expected: nil, desired: kept, ordering: .sequentiallyConsistent).exchanged {
-      // Either this line sees that the instance is closed, or close() sees the task.
+      // There is no race with `close()`: either this line sees that the instance is closed, or `close()` sees the task.
       if isClosed.load(ordering: .sequentiallyConsistent) { takeFirst()?.end() }
       return
     }

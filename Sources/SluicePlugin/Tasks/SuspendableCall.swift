@@ -2,7 +2,7 @@ import CSluice
 
 /// A call whose method is `async`. Its ``CallTask`` runs the method.
 ///
-/// `@unchecked Sendable`: as for ``ExchangeCall``.
+/// `@unchecked Sendable` for the same reason as ``ExchangeCall``.
 final class SuspendableCall: ExchangeCall, @unchecked Sendable {
   private let task: CallTask
 
@@ -12,6 +12,6 @@ final class SuspendableCall: ExchangeCall, @unchecked Sendable {
   }
 
   /// The token with which the call is or will be suspended; nil if the call cannot be suspended, or is over. If the
-  /// call does not wait in the end, the host voids the token. [inside the call]
+  /// call ends without suspending, the host makes the token invalid. [inside the call]
   func tokenForCalls() -> sluice_token? { task.tokenForCalls(of: self) }
 }

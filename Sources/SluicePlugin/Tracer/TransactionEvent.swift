@@ -45,12 +45,12 @@ public struct TransactionEvent: ~Copyable {
 extension TransactionEvent {
   /// The UUID of the transaction, the same in all of its events.
   public var transactionID: TransactionID { TransactionID(network: event.pointee.transaction_id) }
-  /// Counted from 0; each retry adds one.
+  /// The number of the attempt, counted from 0; each retry adds one.
   public var attemptNumber: Int { Int(event.pointee.attempt) }
-  /// The request on the wire within the attempt, counted from 0; a redirect or challenge adds one.
+  /// The number of the hop within the attempt, counted from 0; a redirect or an answered challenge adds one.
   public var hop: Int { Int(event.pointee.hop) }
-  /// The trace in which the current hop was sent (W3C Trace Context), otherwise the caller's trace, as 32 hexadecimal
-  /// digits; nil if it is unknown.
+  /// The id of the trace in which the current hop was sent (W3C Trace Context), as 32 hexadecimal digits. If the hop
+  /// has sent none, it is the id of the caller's trace; nil if there is neither.
   public var traceID: String? { withUnsafeBytes(of: event.pointee.trace_id) { hexadecimal($0) } }
   /// The span that the current hop has sent, as 16 digits; nil before it was issued, and if it sent none.
   public var spanID: String? { withUnsafeBytes(of: event.pointee.span_id) { hexadecimal($0) } }
@@ -89,7 +89,7 @@ extension TransactionEvent {
     offset.map { $0 + MemoryLayout<UnsafeRawPointer?>.size } ?? .max
   }
 
-  /// In `didEndSpan`; otherwise nil.
+  /// The ended span in `didEndSpan`; nil in other events.
   public var span: EndedSpan? {
     guard kind == .didEndSpan, event.pointee.size >= Self.bytesUpToSpan, let span = event.pointee.span,
       span.pointee.size >= SLUICE_SPAN_SIZE_1
@@ -104,7 +104,7 @@ extension TransactionEvent {
     else { return nil }
     return ConnectionFacts(facts.pointee)
   }
-  /// In `didReceive`, `didEndHop` and `didComplete`.
+  /// The timings of the hop, in `didReceive`, `didEndHop` and `didComplete`; nil in other events.
   public var timings: TransferTimings? {
     guard let timings = event.pointee.timings, timings.pointee.size >= SLUICE_TIMINGS_SIZE_1 else { return nil }
     return TransferTimings(timings.pointee)

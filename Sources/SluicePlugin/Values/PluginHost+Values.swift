@@ -3,8 +3,8 @@ import CSluice
 /// Integers that the host keeps for the name of an instance. The integers stay exact across hot swaps, in which the old
 /// and the new build count at the same time.
 ///
-/// From any thread; only the first value of a key takes a lock. Keys have 1 to 256 bytes; a name has up to 4096 keys.
-/// The integers exist as long as the engine.
+/// They can be used from any thread. Only the first use of a key takes a lock. Keys have 1 to 256 bytes; a name has up
+/// to 4096 keys. The integers exist as long as the engine.
 public struct HostValues: Sendable {
   let link: HostLink
 
@@ -25,7 +25,7 @@ public struct HostValues: Sendable {
   }
 
   /// Sets a value if it equals the expected one; a value that was never set counts as 0.
-  /// - Returns: whether it was set, and its previous value. Nil as with ``add(_:to:)``.
+  /// - Returns: whether it was set, and its previous value. Nil in the same cases as ``add(_:to:)``.
   public func compareExchange(
     _ key: String, expected: Int64, desired: Int64
   ) -> (exchanged: Bool, original: Int64)? {

@@ -13,9 +13,10 @@ extension PluginHost {
   ///
   /// - Parameter request: the exchange that waits for the function, inside an `async` method of an interceptor: if that
   ///   exchange is cancelled before the function begins, the function does not run.
-  /// - Throws: what the function throws; `CancellationError` in a cancelled task, and if the function did not run because of
-  ///   `request`; otherwise ``StageFailure`` with the code `limit` if too many functions wait or run, `closing` if the
-  ///   instance is ending, `refused` in `init`, `unsupported` in a host without the table.
+  /// - Throws: the error that the function throws. `CancellationError` if the task is cancelled, or if `request` is
+  ///   cancelled before the function begins. ``StageFailure`` with the code `limit` if too many functions wait or run,
+  ///   with `closing` if the instance is ending, with `refused` in `init`, and with `unsupported` if the host does not
+  ///   have the table.
   public func work<Success: Sendable>(
     onBehalfOf request: StageRequest? = nil, _ body: @escaping @Sendable () throws -> Success
   ) async throws -> Success {

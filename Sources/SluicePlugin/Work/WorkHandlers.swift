@@ -1,10 +1,11 @@
 /// Takes notifications from outside.
 ///
-/// The calls for one instance come one at a time, together with those of ``ScheduledWork``, on a thread of the host
-/// that is not an event loop. The code before the first `await` may block. After the first `await`, the method
-/// continues on an event loop, which it must not block, and the next call can come.
+/// The host makes one call at a time for an instance; this includes the calls of ``ScheduledWork``. The calls come on a
+/// thread of the host that is not an event loop, so the code before the first `await` may block. After the first
+/// `await`, the method continues on an event loop, which it must not block, and the next call can come.
 public protocol NotificationHandler: Sendable {
-  /// Whether the plugin takes this notification; otherwise the next plugin is called. Called before ``handle(_:)``.
+  /// Returns whether the plugin takes this notification. If it returns true, ``handle(_:)`` is called; if it returns
+  /// false, the notification is offered to the next plugin.
   func takes(_ notification: PluginNotification) -> Bool
 
   /// Handles a notification that ``takes(_:)`` has accepted. An error is logged, and counts as ``WorkOutcome/failed``.

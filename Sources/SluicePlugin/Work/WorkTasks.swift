@@ -6,7 +6,7 @@ import SluiceSupport
 final class WorkTasks: Sendable {
   private struct State: Sendable {
     var last: UInt64 = 0
-    /// Nil for work that has begun but whose task is not known yet.
+    /// The tasks by the number of their work. The task is nil while the work runs and `run` does not have its task yet.
     var tasks: [UInt64: Task<Void, Never>?] = [:]
     var isCancelled = false
   }
@@ -34,7 +34,7 @@ final class WorkTasks: Sendable {
     if isCancelled { task.cancel() }
   }
 
-  /// Cancels the running work and all later work.
+  /// Cancels the running work, and makes `run` cancel all work that begins later.
   func cancelAll() {
     let tasks = state.withLock { state in
       state.isCancelled = true
@@ -54,7 +54,8 @@ extension HostLink {
 }
 
 extension WorkOutcome {
-  /// The number in `completions.h`. A missed deadline has no number there, because only the host can determine it.
+  /// The number that `completions.h` defines for the outcome. That header has no number for a missed deadline, because
+  /// only the host can tell that a deadline was missed.
   fileprivate var number: sluice_work_outcome {
     switch self {
     case .newData: sluice_work_outcome(SLUICE_WORK_NEW_DATA)

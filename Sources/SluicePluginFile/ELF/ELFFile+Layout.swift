@@ -1,8 +1,10 @@
 import CElf
 import SluicePluginImage
 
-/// Checks that the bytes are a complete library for this machine. The dynamic loader does not check the size, and a
-/// file that is shorter than its headers say kills the process with SIGBUS.
+/// Checks that the bytes are a complete library for this machine.
+///
+/// The dynamic loader does not check the size of a file. If a file is shorter than its headers say, the process that
+/// loads it is killed with SIGBUS.
 extension ELFFile {
   static func requireHeader(_ bytes: [UInt8], _ subject: PluginError.Subject) throws(PluginError) {
     let magic: [UInt8] = [0x7f, 0x45, 0x4c, 0x46]

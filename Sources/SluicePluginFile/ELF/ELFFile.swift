@@ -63,7 +63,7 @@ package struct ELFFile: ~Copyable {
     }
   }
 
-  /// Many sections can name the same long text.
+  /// Limits the memory for names: in a hostile file, many sections can refer to the same very long name.
   private static let sectionNameLimitBytes = 256
 
   /// A name of more than 256 bytes is cut off.

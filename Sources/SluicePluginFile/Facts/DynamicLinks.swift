@@ -8,9 +8,9 @@ struct DynamicLinks {
   var needed: [String] = []
   /// The folders in which the loader searches for needed libraries (DT_RPATH, DT_RUNPATH).
   var searchPaths: [String] = []
-  /// A position-independent program has the ELF type of a library, plus this flag.
+  /// Whether the file is a position-independent program: it has the ELF type of a library, plus the flag DF_1_PIE.
   var isProgram = false
-  /// The library's code is modified during loading.
+  /// Whether the loader modifies the library's code while it loads the library.
   var hasTextRelocations = false
 
   init(_ file: borrowing ELFFile, _ sections: [ELFSection]) {
@@ -44,8 +44,9 @@ struct DynamicLinks {
     }
   }
 
-  /// The first private library that defines the entry point; `dlsym` would find the entry point of this library if the
-  /// plugin itself defines none.
+  /// The first private library that defines the entry point.
+  ///
+  /// If the plugin itself defines no entry point, `dlsym` would find the one of this private library.
   func entryProvider(of folder: String?) -> String? {
     privateLibraries(of: folder).first { library in
       guard let image = try? LibraryImage(reading: library.path),

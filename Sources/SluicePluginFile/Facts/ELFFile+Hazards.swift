@@ -6,7 +6,7 @@ extension ELFFile {
     let segments = segments()
     let both = UInt32(PF_W) | UInt32(PF_X)
     var hazards: Set<LibraryHazard> = []
-    // Without this entry the loader takes the machine's default, which is an executable stack.
+    // If a library has no PT_GNU_STACK entry, the loader uses the machine's default, which is an executable stack.
     let stack = segments.first { $0.p_type == PT_GNU_STACK }
     if stack.map({ $0.p_flags & UInt32(PF_X) != 0 }) ?? true { hazards.insert(.executableStack) }
     let isWritable = segments.contains { $0.p_type == PT_LOAD && $0.p_flags & both == both }

@@ -6,7 +6,8 @@ import SluicePluginImage
 extension ELFFile {
   /// The limit for all segments of a library together.
   static let memoryLimitBytes: UInt64 = 1 << 30
-  /// The segments that the loader and `mapped_library.c` read in memory, at the address that the segment names.
+  /// The types of the segments that the loader and `mapped_library.c` read from memory and not from the file. They find
+  /// such a segment at the address that its program header names.
   private static let partsReadInMemory: [UInt32: String] = [
     UInt32(PT_NOTE): "notes", UInt32(PT_DYNAMIC): "dynamic entries", UInt32(PT_PHDR): "program headers",
   ]

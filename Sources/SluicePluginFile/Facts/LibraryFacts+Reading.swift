@@ -87,7 +87,7 @@ extension LibraryFacts {
   }
 
   private static func language(_ survey: SymbolSurvey, _ needed: [String]) -> Language {
-    // libswiftCore.so is not used as a sign: SwiftPM names it in the libraries of C targets too.
+    // A library that needs libswiftCore.so is not always Swift: SwiftPM links it to the libraries of C targets too.
     if survey.usesSwift || survey.ownRuntimeSymbol != nil { return .swift }
     let cPlusPlus = survey.usesCPlusPlus || needed.contains { $0.hasPrefix("libstdc++.") || $0.hasPrefix("libc++.") }
     return cPlusPlus ? .cPlusPlus : .c

@@ -7,14 +7,14 @@ extension PluginNote {
     let reason: String
   }
 
-  /// The size of the content in ABI 1. Content after it is ignored: notes only grow at their end.
+  /// The size of the content in ABI 1. Bytes after these are ignored: later ABIs add members only at the end of a note.
   static let contentBytes = 44
   private static let versionBytes = 12..<44
 
   /// Finds the note in the content of a `.note.sluice` section; nil if the section has none.
   init?(section: ArraySlice<UInt8>) throws(Malformed) {
     guard let record = NoteRecords(section).first(where: { $0.owner == "sluice" && $0.type == 1 }) else { return nil }
-    // Padding would read as ABI 0, which no plugin has.
+    // Content that begins with zero is padding, because no plugin has ABI 0.
     let content = record.contents.first { $0.count >= 4 && $0.littleEndianWord(at: $0.startIndex) > 0 }
     try self.init(content: content ?? record.contents[0])
   }

@@ -2,7 +2,7 @@ package import SluicePluginImage
 
 /// Examines a library before any of its code runs.
 package enum Preflight {
-  /// The name of this machine, as ``LibraryFacts/machine`` has it.
+  /// The name of this machine, in the form of ``LibraryFacts/machine``.
   package static var hostMachine: String { MachineName.of(MachineName.host) }
 
   /// Reads the facts, and refuses a library that this host cannot use.

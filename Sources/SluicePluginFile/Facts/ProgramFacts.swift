@@ -8,9 +8,9 @@ package struct ProgramFacts: Sendable, Hashable {
   package let loader: String?
   /// The libraries that the file itself names.
   package let needed: [String]
-  /// The given names that the file exports as functions.
+  /// Those of the names `lookingFor` that the file exports.
   package let exports: Set<String>
-  /// Hex digits; nil if the linker wrote none.
+  /// The build id in hex; nil if the linker wrote none.
   package let buildID: String?
 
   /// Nil for a file that is not ELF.

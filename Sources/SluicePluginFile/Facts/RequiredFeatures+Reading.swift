@@ -6,7 +6,7 @@ extension RequiredFeatures {
   static let limit = 64
   static let nameLimitBytes = 64
 
-  /// - Parameter sections: the names of all sections of a file. A name can be any text.
+  /// - Parameter sections: the names of all sections of a file, which nobody has checked.
   init(sections: some Sequence<String>) throws(PluginNote.Malformed) {
     var names: Set<String> = []
     for section in sections where section.hasPrefix(Self.prefix) {

@@ -24,7 +24,8 @@ struct SymbolSurvey {
     "_init", "_fini", "_edata", "_end", "_etext", "__bss_start", "__data_start", LibraryFacts.entrySymbol,
   ]
 
-  /// Functions that jansson's header only declares; its inline functions appear in every library that uses them.
+  /// Functions that jansson's header only declares. Its inline functions are not listed here, because every library
+  /// that calls them contains a copy.
   private static let janssonFunctions = [
     "json_object", "json_array", "json_string", "json_integer", "json_delete", "json_loads", "json_loadb",
     "json_dumps", "json_object_get", "json_object_set_new", "json_array_append_new", "json_object_iter",

@@ -4,7 +4,7 @@ import SluiceSupport
 
 /// Checks whether other users could put code into this process by changing a library or its folder.
 package enum LibraryPermissions {
-  /// The library or its folder, if other users can change it.
+  /// A file or folder that other users can change: the library or its folder.
   private struct Weakness {
     /// What is wrong, as part of a sentence.
     let words: String
@@ -13,9 +13,11 @@ package enum LibraryPermissions {
     let isMode: Bool
   }
 
-  /// Checks the real file and its folder, not the folders above: the administrator is responsible for these, and a home
-  /// below `/tmp` would otherwise be unusable. A sticky folder counts as writable: other users can put their own file
-  /// there before ours exists. One error names both problems, so that the user can correct both at once.
+  /// Checks the real file and its folder, but not the folders above.
+  ///
+  /// The administrator is responsible for the folders above, and a check of them would refuse a home below `/tmp`. A
+  /// sticky folder counts as writable: other users can put their own file there before ours exists. One error names
+  /// both problems, so that the user can correct both at once.
   static func check(file: stat, realPath: String, _ subject: PluginError.Subject) throws(PluginError) {
     let folder = folder(of: realPath)
     var status = stat()

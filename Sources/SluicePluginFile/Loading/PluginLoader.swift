@@ -47,7 +47,8 @@ package struct PluginLoader: Sendable {
 }
 
 extension StagedLibrary {
-  /// A copy that the parent process made and holds. The parent also checked what the configuration allows.
+  /// Uses a copy that the parent process made and holds. The parent has also checked that the configuration allows the
+  /// library's hazards, so this initializer allows all of them.
   package init(borrowing copy: String, as path: String, offer: HostOffer = HostOffer()) throws(PluginError) {
     let image = try LibraryImage(reading: copy)
     let facts = try Preflight.facts(of: image, for: offer.allowing(Set(LibraryHazard.allCases)))

@@ -4,8 +4,9 @@ import SluiceSupport
 
 /// The folder of private copies: `<sha256>/<generation>/plugin.so`.
 ///
-/// A build's output is never mapped directly, because overwriting it would change running code. Each generation has its
-/// own path and inode, because the dynamic loader returns the old code for a path or inode that it already knows.
+/// The file that a build has produced is never mapped itself: if it were overwritten, running code would change. Each
+/// generation has its own path and inode, because the dynamic loader returns the old code for a path or inode that it
+/// already knows.
 ///
 /// The process that makes a copy locks it (`flock`), before the copy gets its name and until the process ends. One file
 /// holds the locks of all copies (see `StoreOwner`). An unlocked copy is left over from a process that has ended, and
@@ -45,7 +46,8 @@ package struct PluginStore: Sendable {
       keeper: CopyKeeper(of: folder, owner))
   }
 
-  /// Publishes a staged folder in `entry`, the folder of its build, under the first free number.
+  /// Moves a staged folder into `entry`, the folder of its build, and returns its number there: the one after the
+  /// highest that is used.
   private func publish(_ staged: String, in entry: String) throws(PluginError) -> Int {
     // The store assigns only numbers in this range; a folder with any other number is ignored.
     var number = (Self.generations(of: entry).filter { (1...1_000_000_000).contains($0) }.max() ?? 0) + 1
@@ -57,7 +59,7 @@ package struct PluginStore: Sendable {
         throw StoreFolder.refusal(ofEntry: entry, in: path)
       }
       try StoreFolder.require(entry: folder, at: entry, in: path)
-      // Works through the descriptor, because the name might already refer to another folder.
+      // Renames through the descriptor of `entry`, because its path might already refer to another folder.
       if renameat(AT_FDCWD, staged, folder.raw, "\(number)") == 0 { return number }
       switch errno {
       // Another process was faster; a folder with a copy in it is never replaced.

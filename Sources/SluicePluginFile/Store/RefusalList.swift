@@ -44,7 +44,7 @@ package final class RefusalList: Sendable {
     ContentHash(of: Array(project.utf8)).map { String($0.hex.prefix(16)) } ?? "unknown"
   }
 
-  /// The SHA-256 of each build in hex, and the reason.
+  /// The reason of each refusal, by the SHA-256 of the build in hex.
   package var all: [String: String] { reasons.withLock { $0 } }
 
   /// Why that content is refused; nil if it is not refused.
@@ -55,8 +55,8 @@ package final class RefusalList: Sendable {
 
   /// Refuses a build from now on.
   /// - Parameter hash: SHA-256 in hex.
-  /// - Throws: if the text is not a hash; then nothing is added. Also if the list cannot be written; then the refusal
-  ///   is added only in memory.
+  /// - Throws: an error if the text is not a hash, or if the list cannot be written. In the second case, the refusal is
+  ///   added in memory only.
   package func add(_ hash: String, because reason: String) throws(PluginError) {
     guard let build = ContentHash(hex: hash) else {
       throw PluginError(
@@ -78,7 +78,7 @@ package final class RefusalList: Sendable {
   }
 
   /// Removes one hash from the list; nil removes all.
-  /// - Throws: if a file cannot be removed: the next process refuses that build again.
+  /// - Throws: an error if the file of a build cannot be removed. The next process then refuses this build again.
   package func clear(_ hash: String? = nil) throws(PluginError) {
     let hash = hash.map { ContentHash(hex: $0)?.hex ?? $0 }
     let cleared = reasons.withLock { reasons in

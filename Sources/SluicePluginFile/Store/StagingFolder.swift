@@ -2,8 +2,8 @@ import Glibc
 import SluicePluginImage
 import SluiceSupport
 
-/// A folder under a temporary name, in which a copy is written before a rename publishes it. It is removed if the copy
-/// is not published.
+/// A folder under a temporary name, in which a copy is written. A rename then publishes the folder with the copy. If it
+/// is not published, it is removed.
 struct StagingFolder: ~Copyable {
   static let prefix = ".staging-"
   static let fileName = "plugin.so"
@@ -19,13 +19,13 @@ struct StagingFolder: ~Copyable {
   }
 
   deinit {
-    // After the rename, no file has this name, so both calls fail.
+    // After the rename, these paths do not exist, so the calls fail and change nothing.
     unlink("\(path)/\(Self.fileName)")
     unlink("\(path)/\(StoreOwner.linkName)")
     rmdir(path)
   }
 
-  /// Writes the copy for that owner; returns its device and inode.
+  /// Marks the copy as owned by `owner`, writes it, and returns the status of its file, with the device and the inode.
   func write(_ bytes: [UInt8], for owner: StoreOwner) throws(PluginError) -> stat {
     guard owner.own(path) else { throw StoreFolder.error(store, "a copy cannot be locked") }
     let name = "\(path)/\(Self.fileName)"
@@ -35,7 +35,8 @@ struct StagingFolder: ~Copyable {
     return status
   }
 
-  /// The writing descriptor is closed at the end, so that no code can write to the mapped file.
+  /// Writes the file and closes it, so that no descriptor is left with which code could write to the file when it is
+  /// mapped.
   private func fill(_ name: String, _ bytes: [UInt8]) throws(PluginError) {
     guard let file = FileDescriptor(opening: name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o500) else {
       throw StoreFolder.error(store, "cannot be written to")

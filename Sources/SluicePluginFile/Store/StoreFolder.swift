@@ -6,7 +6,7 @@ import SluiceSupport
 package enum StoreFolder {
   /// The purpose of a folder.
   package enum Purpose {
-    /// Code is mapped from files in it.
+    /// The folder has libraries, whose code is mapped from their files; so it must not be on a `noexec` file system.
     case libraries
     case files
   }
@@ -48,7 +48,7 @@ package enum StoreFolder {
     return nil
   }
 
-  /// Fails for a folder of copies that another user could access.
+  /// Fails if a folder of copies belongs to another user or is open to others.
   static func require(entry: borrowing FileDescriptor, at path: String, in store: String) throws(PluginError) {
     guard let status = entry.status() else { throw error(store, "cannot examine \(path)") }
     guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {

@@ -2,13 +2,14 @@ import Glibc
 import SluicePluginImage
 import SluiceSupport
 
-/// This process as the owner of copies in one store: a locked file that each of its copies has a hard link to.
+/// A file that marks this process as the owner of its copies in one store. The file is locked, and each copy has a hard
+/// link to it.
 ///
 /// A lock (`flock`) belongs to the inode, so this single descriptor locks all copies, for any number of mapped
 /// generations. The lock ends with the process, even if the process crashes.
 package final class StoreOwner: Sendable {
   static let prefix = ".owner-"
-  /// The link in the folder of a copy.
+  /// The name of the hard link in the folder of a copy.
   static let linkName = "owner"
 
   private struct Weak: Sendable {
@@ -45,7 +46,7 @@ package final class StoreOwner: Sendable {
   /// Marks the copy in a folder as owned by this process, before the folder gets its name.
   func own(_ folder: String) -> Bool { link(path, "\(folder)/\(Self.linkName)") == 0 }
 
-  /// False if the store was removed, and perhaps created again.
+  /// Whether the owner's file still has its path. It does not if the store was removed, even if it was created again.
   private var isThere: Bool {
     var status = stat()
     guard let own = file.status(), lstat(path, &status) == 0 else { return false }

@@ -31,8 +31,11 @@ struct StorePruner {
     rmdir(entry)
   }
 
-  /// Works through a descriptor: another process might remove the folder too, and a third process might then publish
-  /// its copy under the same name. That copy is in another folder, which is not touched.
+  /// Removes the copy in a folder, if no process holds it.
+  ///
+  /// The files are removed through a descriptor of the folder, and not by their paths: another process might remove the
+  /// folder at the same time, and a third process might then publish its copy in a new folder of the same name. The
+  /// descriptor still refers to the old folder, so the new copy is not touched.
   private func removeUnused(_ path: String) -> Bool {
     guard let folder = FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
       isUnused(StoreOwner.linkName, in: folder.raw)
@@ -51,7 +54,7 @@ struct StorePruner {
     return flock(file.raw, LOCK_EX | LOCK_NB) == 0
   }
 
-  /// Returns false for a link to a folder: the link's target does not belong to the store.
+  /// Whether the path is a folder, and not a link to a folder: the target of a link does not belong to the store.
   private func isFolder(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0 && status.isDirectory
@@ -60,8 +63,8 @@ struct StorePruner {
   private func isOld(_ folder: String) -> Bool {
     var status = stat()
     guard lstat(folder, &status) == 0 else { return false }
-    // Subtracts from the current time and not from the file's time: the file's time can be any number, so the
-    // difference could overflow.
+    // The subtraction uses the current time, because the file's time can be any number, so that a calculation with it
+    // could overflow.
     return status.st_mtim.tv_sec < time(nil) - Self.stagingAgeSeconds
   }
 }

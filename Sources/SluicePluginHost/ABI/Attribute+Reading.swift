@@ -8,7 +8,7 @@ extension Attribute {
     init(_ reason: String) { self.reason = reason }
   }
 
-  /// How a text that is too long or not UTF-8 is handled.
+  /// The rule for a text that is too long or is not UTF-8.
   enum TextRule {
     case refuse
     /// The text is cut off and put on one line, and its invalid bytes become U+FFFD. For logs, where a part of the text
@@ -67,7 +67,7 @@ extension Attribute {
 }
 
 extension sluice_attribute {
-  /// - Parameter lend: lends a text for as long as the attribute is used.
+  /// - Parameter lend: returns a C text with the given content, which must stay valid as long as the attribute is used.
   init(_ attribute: Attribute, _ lend: (String) -> sluice_text) {
     self.init()
     name = lend(attribute.name)

@@ -5,8 +5,8 @@ import SluiceMessages
 package enum PluginErrorBuffer {
   private static let capacityBytes = 1024
 
-  /// Calls into a plugin with an empty buffer. Returns the plugin's answer, and the plugin's message as one line of
-  /// valid UTF-8; nil if the plugin wrote no message.
+  /// Calls a function of a plugin with an empty buffer. Returns the plugin's answer and its message. The message is one
+  /// line of valid UTF-8, or nil if the plugin wrote none.
   package static func collect<Answer>(
     _ body: (UnsafeMutablePointer<sluice_error>) -> Answer
   ) -> (answer: Answer, message: String?) {
@@ -20,7 +20,7 @@ package enum PluginErrorBuffer {
     }
   }
 
-  /// Writes the host's own message into a buffer that a plugin passes on; a message that does not fit is cut off.
+  /// Writes a message of the host into a buffer that a plugin has passed to it; a message that does not fit is cut off.
   static func write(_ message: String, to error: UnsafeMutablePointer<sluice_error>?) {
     guard let error, let buffer = error.pointee.message, error.pointee.capacity > 0 else { return }
     let limit = Int(error.pointee.capacity) - 1
@@ -32,7 +32,8 @@ package enum PluginErrorBuffer {
   private static func presentable(_ bytes: [UInt8]) -> String? {
     let text = String(String(decoding: bytes, as: UTF8.self).map { $0.isNewline || $0 == "\t" ? " " : $0 })
     guard !text.allSatisfy(\.isWhitespace) else { return nil }
-    // In a full buffer, the last character can be incomplete, because the text was cut off.
+    // If the buffer is full, the text was cut off, perhaps within a character. The limit is then one byte less than the
+    // text has, so that `line` cuts the text again, between two characters.
     return PlainText.line(text, limitBytes: bytes.count < capacityBytes - 1 ? PluginText.reasonBytes : bytes.count - 1)
   }
 }

@@ -1,8 +1,10 @@
 import CSluice
 import SluiceMessages
 
-/// Takes texts of plugins into the host. Their length is limited here, once, so that all places that keep or show them
-/// need no limit: results, logs, the status, reports. Bytes that are not UTF-8 become U+FFFD.
+/// Takes texts of plugins into the host.
+///
+/// The length of each text is limited here. So no limit is needed where the texts are kept or shown: in results, in
+/// logs, in the status and in reports. Bytes that are not UTF-8 become U+FFFD.
 package enum PluginText {
   /// The limit for the code of `fail`.
   static let codeBytes = 64

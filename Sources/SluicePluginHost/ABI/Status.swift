@@ -1,6 +1,6 @@
 import CSluice
 
-/// The numbers of `status.h`, in the type that functions return.
+/// The constants of `status.h`, with the type `sluice_status`, which functions of the ABI return.
 enum Status {
   static let ok = sluice_status(SLUICE_STATUS_OK)
   static let absent = sluice_status(SLUICE_STATUS_ABSENT)

@@ -9,7 +9,8 @@ struct TableReader {
   /// The table's name, for messages.
   let name: String
 
-  /// A copy in which every member beyond the end of the plugin's table is zero, which means absent.
+  /// Returns a copy of the table. If the plugin's table is shorter than the host's, the members that it lacks are zero,
+  /// which means absent.
   /// - Parameter least: the table's size in revision 1.
   func read<Table>(_ pointer: UnsafeRawPointer, zero: Table, least: UInt32) throws(PluginError) -> Table {
     guard UInt(bitPattern: pointer) % UInt(MemoryLayout<Table>.alignment) == 0 else {

@@ -1,16 +1,16 @@
 import CSluice
 
 extension sluice_text {
-  /// The bytes; nil for a text that has a length but no address.
+  /// The bytes of the text. Nil if the text is malformed: it has a length but no address, or a negative length.
   @inline(__always)
   var bytes: UnsafeBufferPointer<UInt8>? {
     guard let data else { return size == 0 ? UnsafeBufferPointer(start: nil, count: 0) : nil }
-    // A size beyond half of the address space arrives as a negative number.
+    // Swift reads a `size_t` as an `Int`: a size of more than half of the address space is negative here.
     guard size >= 0 else { return nil }
     return UnsafeBufferPointer(start: UnsafeRawPointer(data).assumingMemoryBound(to: UInt8.self), count: size)
   }
 
-  /// Lends bytes that outlive the text.
+  /// Makes a text that refers to these bytes. The bytes must stay valid as long as the text is used.
   @inline(__always)
   init(_ bytes: UnsafeBufferPointer<UInt8>) {
     self.init(
@@ -31,14 +31,14 @@ extension sluice_text {
 }
 
 extension sluice_bytes {
-  /// The bytes; nil for a length without an address.
+  /// The bytes. Nil if the value is malformed: it has a length but no address, or a negative length.
   var bytes: UnsafeBufferPointer<UInt8>? {
     guard let data else { return size == 0 ? UnsafeBufferPointer(start: nil, count: 0) : nil }
-    // A size beyond half of the address space arrives as a negative number.
+    // Swift reads a `size_t` as an `Int`: a size of more than half of the address space is negative here.
     return size >= 0 ? UnsafeBufferPointer(start: data, count: size) : nil
   }
 
-  /// Lends bytes that outlive the value.
+  /// Makes a value that refers to these bytes. The bytes must stay valid as long as the value is used.
   init(_ bytes: UnsafeBufferPointer<UInt8>) {
     self.init(data: bytes.baseAddress, size: bytes.count)
   }
@@ -47,7 +47,7 @@ extension sluice_bytes {
 extension String {
   /// Lends the text in UTF-8 during the call.
   func withText<Result>(_ body: (sluice_text) -> Result) -> Result {
-    // Not `withUTF8`, which needs a mutable copy and so retains the text.
+    // `withUTF8` is not used, because it needs a mutable copy, which retains the text.
     utf8.span.withUnsafeBufferPointer { body(sluice_text($0)) }
   }
 }

@@ -10,7 +10,7 @@ enum VerdictNumber {
   static let fail = sluice_verdict(SLUICE_VERDICT_FAIL)
   static let suspended = sluice_verdict(SLUICE_VERDICT_SUSPENDED)
 
-  /// Whether a call can be resumed with the verdict.
+  /// Whether a suspended call can be resumed with this verdict: with any except SUSPENDED.
   static func isDecision(_ verdict: sluice_verdict) -> Bool { (proceed...fail).contains(verdict) }
 }
 

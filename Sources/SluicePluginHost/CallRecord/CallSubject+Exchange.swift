@@ -4,7 +4,8 @@ import SluicePipeline
 import SluicePluginImage
 
 extension CallSubject {
-  /// Notes that a call begins, with its transaction if there is an exchange. Balanced by `sluice_end_call`.
+  /// Records that a call begins, and the transaction of the call if it has an exchange. The caller must call
+  /// `sluice_end_call` when the call has ended.
   @inline(__always)
   func begin(_ number: UInt, _ callback: UInt8, _ exchange: Unmanaged<Exchange>?) {
     guard let exchange else { return sluice_begin_call(UInt64(number), pointer, 0, 0, UInt32(callback), 0) }

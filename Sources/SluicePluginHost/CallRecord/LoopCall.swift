@@ -31,7 +31,8 @@ package struct LoopCall: Sendable, Hashable {
     self.transaction = transaction
   }
 
-  /// The current calls of these loops, at most one for each. From any thread; the loops are not affected.
+  /// Returns the calls that run on these loops now, at most one for each loop. Can be called on any thread, and does
+  /// not disturb the loops.
   /// - Parameter loops: the indices of the loops, keyed by the loops themselves.
   package static func current(on loops: [ObjectIdentifier: Int]) -> [LoopCall] {
     var calls: [LoopCall] = []

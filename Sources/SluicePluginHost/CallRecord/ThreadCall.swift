@@ -1,7 +1,7 @@
 import CLinux
 import SluicePluginImage
 
-/// The call of a plugin that the current thread is in, described in words.
+/// The description of the plugin call that the current thread is running.
 package struct ThreadCall: Sendable, Hashable {
   /// `stage "auth" (plugin bearer-auth, generation 3)`, or the library if there is no instance yet.
   package let subject: String

@@ -2,7 +2,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// The outcomes that one instance must still report. From any thread.
+/// The outcomes that one instance must still report. Can be used from any thread.
 ///
 ///                    complete, any thread: one compare-and-swap
 ///      free ── open ───────────────────────────────► completed ──► free, in a later generation
@@ -32,7 +32,7 @@ final class CompletionTable: Sendable {
   private let slots = TokenSlots<OpenWork>(firstCount: firstCount, chunkLimit: 11)
   private let free = Locked(Free())
 
-  /// Takes a slot; nil when the table is closed, or full.
+  /// Takes a free slot for the work, and returns its token; nil if the table is closed or full.
   func open(_ work: OpenWork) -> CompletionToken? {
     free.withLock { free in
       guard !free.isClosed, let index = next(&free), let slot = slots[index] else { return nil }
@@ -89,12 +89,13 @@ final class CompletionTable: Sendable {
 
   private func giveBack(_ token: CompletionToken) { free.withLock { $0.returned.append(token.slot) } }
 
-  /// The slot that a token names, unless the nonce shows that the token belongs to another table.
+  /// The slot that a token names; nil if the token's nonce shows that it belongs to another table.
   private func slot(of token: CompletionToken) -> TokenSlot<OpenWork>? { slots[token.slot, token.nonce] }
 
   private func next(_ free: inout Free) -> UInt32? {
     if free.ready.isEmpty {
-      // If few slots were returned, the table grows instead, so that a slot is not used again soon.
+      // If only few slots were returned, the table grows and does not use these slots yet: a slot must not be used
+      // again soon.
       if free.returned.count < Self.firstCount / 2, grow(&free) { return free.ready.popLast() }
       free.ready = free.returned.reversed()
       free.returned = []

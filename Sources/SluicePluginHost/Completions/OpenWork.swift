@@ -3,13 +3,13 @@ import SluicePipeline
 
 /// A call whose outcome is open: an offered notification, or scheduled work.
 ///
-/// The call ends once. Completion, passing on, deadline and the end of the instance all go through ``CompletionTable``,
-/// where only the first of them succeeds and calls ``end(_:)``.
+/// The work ends once: when the plugin completes it or declines it, at the deadline, or when the instance ends. All of
+/// these go through ``CompletionTable``, where only the first one succeeds and calls ``end(_:)``.
 final class OpenWork: LoopTimerTarget, @unchecked Sendable {
   // Sendable: `timer` is touched only on the loop; `token` is written before another thread gets the work.
   enum End: Sendable, Hashable {
     case outcome(WorkOutcome)
-    /// The plugin does not want the notification.
+    /// The plugin declined the notification, which is passed on to the next plugin.
     case passed
     /// The instance ended, or the schedule was cancelled, before there was an outcome.
     case cutOff
@@ -34,7 +34,7 @@ final class OpenWork: LoopTimerTarget, @unchecked Sendable {
     self.onEnd = onEnd
   }
 
-  /// Takes a token and starts the timer of the deadline; nil if the table is closed or full.
+  /// Takes a token, starts the timer of the deadline, and returns the token; nil if the table is closed or full.
   func open() -> CompletionToken? {
     guard let table, let token = table.open(self) else { return nil }
     loop.post { [self] in if table.isOpen(token) { loop.arm(timer, at: deadline, for: self) } }

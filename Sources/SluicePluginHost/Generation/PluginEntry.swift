@@ -3,7 +3,7 @@ package import SluicePluginImage
 
 /// Calls the exported function of a library, and checks everything that it returns.
 package enum PluginEntry {
-  /// Creates the generation of the library. `host` is borrowed for the call. [control]
+  /// Creates the generation of the library. `host` is used only during the call. [control]
   /// - Parameter number: the generation's number in the engine.
   package static func call(
     _ library: LoadedLibrary, host: UnsafePointer<sluice_host>, abi: UInt32 = HostOffer.abi.upperBound,

@@ -1,8 +1,10 @@
 package import CSluice
 package import SluicePluginImage
 
-/// The optional tables of a plugin. Each function queries the plugin once, and returns nil if the plugin does not have
-/// the table. The result is a copy in which members beyond the plugin's own size are absent. [control]
+/// The optional tables of a plugin.
+///
+/// Each function asks the plugin for one table, once, and returns nil if the plugin does not have the table. The result
+/// is a copy. If the plugin's table is shorter than the host's, the members that it lacks are zero. [control]
 extension PluginGeneration {
   package func interceptor() throws(PluginError) -> sluice_interceptor? {
     if let program { return program.interceptor }
@@ -28,7 +30,7 @@ extension PluginGeneration {
   }
 
   package func stage() throws(PluginError) -> sluice_stage? {
-    // Places of program code have no configuration.
+    // A plugin that is a part of the program cannot have a configuration for each place.
     guard program == nil else { return nil }
     let table = try lookUp(SLUICE_STAGE_ID, sluice_stage(), SLUICE_STAGE_SIZE_1)
     return try require(table, SLUICE_STAGE_ID, "create_stage and destroy_stage") {

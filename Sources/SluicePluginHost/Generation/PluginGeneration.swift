@@ -13,7 +13,8 @@ package final class PluginGeneration: @unchecked Sendable {
   package let summary: String
   /// JSON Schema (draft-07) for the configuration; nil accepts anything.
   package let configurationSchema: String?
-  /// A copy of full length. It always has `destroy`, and for a library also `create` and `extension`.
+  /// A copy of the plugin's table, with the length of the host's table. `destroy` is never NULL; in the table of a
+  /// library, `create` and `extension` are never NULL either.
   package let table: sluice_plugin
   /// nil for a part of the program.
   package let library: LoadedLibrary?
@@ -21,8 +22,8 @@ package final class PluginGeneration: @unchecked Sendable {
 
   package var facts: LibraryFacts? { library?.facts }
   package var hash: ContentHash? { library?.stored.hash }
-  /// The number of this build in its engine. Without an engine, the number is counted per content (see StoredPlugin). 0
-  /// for a part of the program.
+  /// The number of this generation in its engine. Without an engine, it is the number of the library's copy in the
+  /// store (see StoredPlugin). A plugin that is a part of the program has the number 0.
   package let number: Int
   package var path: String? { library?.path }
 

@@ -1,7 +1,7 @@
 package import CSluice
 package import SluiceJSON
 
-/// A plugin that is a part of the program: the same tables as those of a library, and a function that creates an
+/// A plugin that is a part of the program. It has the same tables as a library, and a function that creates an
 /// instance.
 ///
 /// `@unchecked Sendable`: the tables hold functions and numbers, and nothing is written after `init`.

@@ -10,7 +10,7 @@ final class ControlQueue: Sendable {
     var jobs = FIFOQueue<Job>()
     var isOpen = false
     var isClosed = false
-    /// Whether a thread was requested that has not yet run its job.
+    /// Whether a thread has been requested from the pool and has not finished its job yet.
     var isUnderWay = false
     var isInCall = false
   }
@@ -48,8 +48,8 @@ final class ControlQueue: Sendable {
     return state.wait(upTo: limit) { $0.isInCall ? nil : true } ?? false
   }
 
-  /// Requests a thread if there is a job and no requested thread is still at work. Each thread takes one job, so that
-  /// an instance with many jobs leaves threads to other instances.
+  /// Requests a thread from the pool if there is a job and the thread of the previous request has finished. Each
+  /// request runs one job, so that an instance with many jobs leaves threads to other instances.
   private func proceed() {
     let isNeeded = state.withLock { state in
       guard state.isOpen, !state.isUnderWay, !state.jobs.isEmpty else { return false }

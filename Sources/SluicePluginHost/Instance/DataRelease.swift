@@ -15,13 +15,14 @@ final class DataRelease: Sendable {
     self.data = data
     self.release = release
     self.instance = instance
-    // Makes `destroy` wait for the release.
+    // This count makes `destroy` wait until the data are released.
     instance.openWork.update { $0 += 1 }
   }
 
   deinit { call() }
 
-  /// Can be called from any thread. Does nothing if there are no data or no function.
+  /// Calls `release` with the data on the loop: at once if this is the loop, otherwise later. Does nothing if there are
+  /// no data or no function. Can be called from any thread.
   static func run(
     _ data: UncheckedPointer, _ release: InstanceRecord.Release?, of instance: PluginInstance, on loop: any EventLoop
   ) {

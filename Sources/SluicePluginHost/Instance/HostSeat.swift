@@ -4,10 +4,12 @@ import SluicePluginImage
 import SluiceSupport
 import Synchronization
 
-/// The part of an instance that its plugin uses: the host table, a number, and counters of violations.
+/// The part of an instance that its plugin can still use after the instance is gone: the host table, a number, and
+/// counters of violations.
 ///
-/// A seat is never freed. So a thread that a plugin left behind finds a host that answers "gone", and not freed memory.
-/// A seat takes a few hundred bytes, and each generation has few seats.
+/// A seat is never freed. If a thread of a plugin still calls the host after its instance has ended, it reaches a table
+/// whose functions answer "gone", and not freed memory. A seat takes a few hundred bytes, and each generation has few
+/// seats.
 final class HostSeat: @unchecked Sendable {
   // Sendable: the weak references are set before any other thread knows the seat; the table is never written after
   // `init`.
@@ -16,30 +18,30 @@ final class HostSeat: @unchecked Sendable {
   let plugin: String
   let generation: Int
   let violations = ViolationCounters()
-  /// The metrics that the plugin defines in `create`; empty afterwards.
+  /// The metrics that the plugin has defined so far in `create`; empty after `create`.
   let metrics: MetricDraft
-  /// The values of this instance name, shared with earlier generations.
+  /// The values that were set under this instance's name. Earlier generations of the instance use the same table.
   let values: ValueTable
   /// The bytes that all instances of the plugin share.
   let shared: SharedTable
   let features: HostFeatures
   /// Log lines of the plugin below this level are dropped.
   let minimumLogLevel: PluginLogEntry.Level
-  /// The lists of hosts that the plugin has not released.
+  /// The number of lists of hosts that the plugin has not released yet.
   let openHostLists = Atomic<Int>(0)
   private let limitCount = Atomic<Int>(0)
   /// The table that the plugin gets.
   let table: UnsafePointer<sluice_host>
   private(set) weak var runtime: HostRuntime?
   private(set) weak var instance: PluginInstance?
-  /// False while `create` runs.
+  /// Whether an instance has been created for this seat; false while `create` runs.
   private(set) var wasTaken = false
 
   private static let all = Locked<[HostSeat]>([])
 
   /// - Parameters:
   ///   - metrics: the metrics of the previous instance. A metric with the same definition keeps its numbers.
-  ///   - table: the functions that the plugin is given.
+  ///   - table: the functions that the plugin gets.
   static func make(
     name: String, plugin: String, generation: Int, runtime: HostRuntime, continuing metrics: [PluginMetric] = [],
     table: sluice_host
@@ -51,7 +53,7 @@ final class HostSeat: @unchecked Sendable {
     }
   }
 
-  /// The seat with that number; nil if no seat has had it.
+  /// The seat with that number; nil if there is none.
   static func at(_ index: Int) -> HostSeat? { all.withLock { $0.indices.contains(index) ? $0[index] : nil } }
 
   /// The seat behind a host table.
@@ -93,7 +95,8 @@ final class HostSeat: @unchecked Sendable {
     log(.warning, "\(kind.text)\(detail.map { " (\($0))" } ?? "")\(count > 1 ? "; \(count) times so far" : "")")
   }
 
-  /// Counts a refusal because of a limit, which is not a violation; logs the first, the tenth, the hundredth and so on.
+  /// Counts a call that was refused because of a limit; this is not a violation. Logs only the first, the tenth, the
+  /// hundredth refusal and so on.
   func reportLimit(_ words: String) {
     let count = limitCount.add(1, ordering: .relaxed).newValue
     var number = count
@@ -106,10 +109,10 @@ final class HostSeat: @unchecked Sendable {
     write(level, "stage \"\(name)\" (plugin \(plugin), generation \(generation)) \(text)")
   }
 
-  /// Writes a log line by the plugin or about it. Line breaks in text of the plugin are escaped, so that the text stays
-  /// on one line.
+  /// Writes a log line that the plugin logs, or that the host logs about the plugin. Line breaks in a text of the
+  /// plugin are escaped, so that the text stays on one line.
   /// - Parameters:
-  ///   - attributes: their texts must already be single lines.
+  ///   - attributes: attributes of the line. The caller must have put each of their texts on one line.
   ///   - exchange: the exchange that the line is about.
   func write(
     _ level: PluginLogEntry.Level, _ message: String, _ attributes: AttributeList = AttributeList(),

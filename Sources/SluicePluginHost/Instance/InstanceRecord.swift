@@ -2,12 +2,12 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// The data of an instance for one transaction: the pointer of `data_set`, values for a later verdict, and the
-/// call-outs made on its behalf.
+/// The data of an instance for one transaction: the pointer of `data_set`, the values that the plugin stores for its
+/// next verdict, and the call-outs that it makes on behalf of the transaction.
 ///
 /// The record ends with the transaction. It then cancels the call-outs and releases the data on the loop, even if
 /// another thread drops the last reference. It keeps the instance alive until then, so that `destroy` comes later.
-/// Locked because a late BLOCKING call can run at the same time as a call on the loop.
+/// The record has a lock, because a BLOCKING call that is late can run at the same time as a call on the loop.
 final class InstanceRecord: Sendable {
   typealias Release = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
@@ -71,7 +71,7 @@ final class InstanceRecord: Sendable {
     set { state.withLock { $0.retryDelay = newValue } }
   }
 
-  /// The last challenge for which the instance was called.
+  /// The challenge of the instance's last on_challenge call.
   var offer: ChallengeOffer? {
     get { state.withLock { $0.offer } }
     set { state.withLock { $0.offer = newValue } }
@@ -91,7 +91,7 @@ final class InstanceRecord: Sendable {
     state.withLock { $0.suspensions.first { $0.token == token } }
   }
 
-  /// Adds a call-out, which must end with this transaction.
+  /// Adds a call-out, which is cancelled if it is not over when this transaction ends.
   func adopt(call: UInt64) { state.withLock { $0.calls.append(call) } }
 
   func forget(call: UInt64) { state.withLock { $0.calls.removeAll { $0 == call } } }

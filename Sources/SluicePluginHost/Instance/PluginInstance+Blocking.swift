@@ -13,7 +13,7 @@ extension PluginInstance {
       try exchange.settleRequest()
       try exchange.settleResponse()
     } catch { return .fail(StageFailure(code: error.code, message: "\(error)")) }
-    // The record is created before the exchange is copied, so that the exchange and its copy share it.
+    // The record is created before the exchange is copied, so that the exchange and its copy share one record.
     _ = record(exchange)
     guard runtime.blockingCalls.enter() else { return .fault(.tooManyBlockingCalls(runtime.blockingCalls.limit)) }
     guard let token = takeHostToken(exchange) else {
@@ -36,8 +36,8 @@ extension PluginInstance {
       })
   }
 
-  /// Runs on the pool. If another call of a SERIAL instance has the turn, this call leaves its thread and is submitted
-  /// again later.
+  /// Runs on the pool. If the instance is SERIAL and another call has the turn, this call gives its thread back, and is
+  /// submitted again when the turn is free.
   private func work(_ call: BlockingCall) {
     let isTurn = turns?.begin(orLater: { [self] in
       if !submit(call) { deliver(.fault(.noThread), of: call) }
@@ -55,7 +55,8 @@ extension PluginInstance {
     deliver(.fault(.endedThread), of: call)
   }
 
-  /// Returns the copy to the loop, which drops it if the transaction does not wait for it any more.
+  /// Returns the copy of the exchange to the loop. If the transaction does not wait for this call any more, the loop
+  /// drops the copy.
   private func deliver(_ verdict: Verdict?, of call: BlockingCall) {
     call.didReturn()
     guard let environment = environment(of: call.token) else { return call.end() }
@@ -77,8 +78,10 @@ extension PluginInstance {
   }
 }
 
-/// A BLOCKING call with its copy of the exchange. It counts as work of its instance until the loop has taken the copy
-/// back and released it. So the plugin's data for the transaction is released before the instance is destroyed.
+/// A BLOCKING call with its copy of the exchange.
+///
+/// The call counts as work of its instance until the loop has taken back and released the copy. Therefore the plugin's
+/// data for the transaction is released before the instance is destroyed.
 ///
 /// `@unchecked Sendable`: one thread has the copy at a time, and passes it on by `submit` and `post`. If the job is
 /// dropped, the call ends too.

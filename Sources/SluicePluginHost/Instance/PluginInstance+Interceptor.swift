@@ -78,8 +78,10 @@ extension PluginInstance {
     return perform(call(), on: exchange)
   }
 
-  /// Makes a call that cannot suspend. In a SERIAL instance it waits for the running call. ``PluginTables`` refuses an
-  /// instance that is SERIAL and BLOCKING and has such calls.
+  /// Makes a call that cannot suspend. In a SERIAL instance, it first waits until the running call has returned.
+  ///
+  /// If the instance is also BLOCKING, that could take long. So ``PluginTables`` refuses an instance that has both
+  /// flags and calls of this kind.
   @inline(__always)
   func withTurn<Result>(_ body: () -> Result) -> Result {
     guard let turns else { return body() }

@@ -7,11 +7,11 @@ import SluiceSupport
 
 /// The result of offering a notification to one instance.
 package enum NotificationOffer: Sendable, Hashable {
-  /// The plugin took it, or had not answered at the deadline.
+  /// The plugin took the notification and reported an outcome, or had reported nothing at the deadline.
   case ended(WorkOutcome)
   /// The plugin does not want it.
   case passed
-  /// The instance ended before there was an outcome.
+  /// The instance was called, but ended before there was an outcome.
   case cutOff
   /// The instance ended before it was called.
   case gone
@@ -23,9 +23,9 @@ extension PluginInstance {
   /// Offers a notification, and waits for its outcome if the plugin takes it.
   ///
   /// - Parameters:
-  ///   - payload: the plugin gets the value itself, and can change it.
-  ///   - deadline: includes the wait for earlier control calls. A plugin that is still busy with them at the deadline
-  ///     has missed it.
+  ///   - payload: the plugin gets this value and not a copy, so it can change it.
+  ///   - deadline: the time until which the plugin must report the outcome. Earlier control calls do not extend it: if
+  ///     the plugin is still busy with them at that time, it has missed the deadline.
   package func offer(_ topic: String, _ payload: JSONValue, until deadline: Instant) async -> NotificationOffer {
     guard takesNotifications else { return .passed }
     return await Handover.wait { outcome in

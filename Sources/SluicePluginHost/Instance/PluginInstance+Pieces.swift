@@ -41,7 +41,7 @@ extension PluginInstance {
       case .fail(let failure), .fault(let failure): return failure
       }
     }
-    // Fields that the calls added are behind these fields, so the indices in `taken` are still valid.
+    // The calls can have added fields only at the end of the list, so the indices in `taken` are still valid.
     for index in taken.reversed() { exchange.removeTrailer(at: index, of: side) }
     return nil
   }
@@ -90,7 +90,7 @@ extension Exchange {
   fileprivate func removeTrailer(at index: Int, of side: MessageSide) {
     if side == .request {
       nativeRequest.trailers.remove(at: index)
-      // A document that no stage has changed still has the field, so it is out of date.
+      // If the document is not the authoritative form, it still has the removed field, so it is dropped.
       if requestDocument?.isTruth == false { requestDocument = nil }
     } else {
       nativeResponse?.trailers.remove(at: index)

@@ -6,9 +6,9 @@ import SluiceSupport
 extension PluginInstance {
   typealias Function = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-  /// Runs a function once on a loop. Returns false, without running the function, if the host accepts nothing new.
+  /// Runs a function once on a loop. If the host accepts no more work, returns false and does not run the function.
   func post(_ function: @escaping Function, _ context: UncheckedPointer, to loop: any EventLoop) -> Bool {
-    // The job is counted before `isDestroyed` is read, so that the thread that destroys the instance waits for the job.
+    // First count the job, then read `isDestroyed`: a thread that destroys the instance in between waits for the job.
     openWork.update { $0 += 1 }
     let isPosted = !isDestroyed && runtime.post(to: loop) { [self] in run(function, context) }
     if !isPosted { openWork.update { $0 -= 1 } }

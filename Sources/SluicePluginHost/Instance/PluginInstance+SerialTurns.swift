@@ -4,7 +4,8 @@ import SluicePipeline
 import SluiceRecords
 import SluiceSupport
 
-// Calls of a SERIAL instance. If another call is running, a new call suspends its transaction until its turn comes.
+// Calls of a SERIAL instance. If another call is running, the host suspends the transaction of a new call until the
+// turn is free.
 extension PluginInstance {
   func runInTurn(_ call: StageCall, _ exchange: Exchange) -> Verdict {
     guard let turns else { return perform(call, on: exchange) }
@@ -17,7 +18,8 @@ extension PluginInstance {
     return .suspended
   }
 
-  /// While the host closes, `post` can refuse the job. The transaction then ends with all the others.
+  /// Posts an attempt to run the call. While the host closes, `post` can refuse the job; the transaction then ends with
+  /// all other transactions.
   private func tryLater(
     _ call: StageCall, _ token: SuspensionToken, on loop: any EventLoop, at place: (any AnyObject & Sendable)?
   ) {
@@ -58,7 +60,7 @@ extension PluginInstance {
   }
 }
 
-// Tokens that the host takes to suspend a call itself, without the plugin.
+// Tokens that the host takes itself, to suspend a transaction before the plugin is called.
 extension PluginInstance {
   var hasHostTokens: Bool { isBlocking || turns != nil }
 
@@ -68,7 +70,8 @@ extension PluginInstance {
     return token
   }
 
-  /// Removes the token. Returns true for the first caller only, and never after the call was cancelled.
+  /// Removes the token. Returns true if the token was still there: for the first caller only, and never after the call
+  /// was cancelled.
   func takeHostToken(_ token: SuspensionToken) -> Bool { hostTokens.withLock { $0.remove(token) != nil } }
 
   func isWaiting(_ token: SuspensionToken) -> Bool { hostTokens.withLock { $0.contains(token) } }

@@ -9,12 +9,12 @@ extension PluginInstance {
 
   package var keepsState: Bool { stateCalls.save != nil }
 
-  /// Whether a swap continues if the state cannot be saved, or if the new instance does not accept it.
+  /// Whether a swap goes on without the state if the state cannot be saved or the new instance does not accept it.
   package var isStateOptional: Bool { stateCalls.flags & UInt32(SLUICE_STATE_OPTIONAL) != 0 }
 
-  /// Makes the plugin save its state, after earlier control calls. Returns nil if the plugin keeps no state.
+  /// Waits for earlier control calls, then makes the plugin save its state. Returns nil if the plugin keeps no state.
   ///
-  /// - Parameter limit: the time limit, including the wait.
+  /// - Parameter limit: the time limit for the wait and the call together.
   package func saveState(within limit: Duration) async throws(PluginError) -> SavedState? {
     guard keepsState else { return nil }
     let result: Result<SavedState, PluginError> = await FirstAnswer.race(within: limit) { answer in
@@ -26,8 +26,8 @@ extension PluginInstance {
     return try result.get()
   }
 
-  /// Like ``saveState(within:)``, but on the calling thread and without a limit. Returns nil if the plugin keeps no
-  /// state. [control]
+  /// Makes the plugin save its state at once, on the calling thread and without a time limit. Returns nil if the plugin
+  /// keeps no state. [control]
   package func saveStateHere() throws(PluginError) -> SavedState? { keepsState ? try callSave() : nil }
 
   /// Runs on a control thread.

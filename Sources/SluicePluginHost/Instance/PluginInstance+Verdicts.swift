@@ -5,7 +5,8 @@ import SluiceRecords
 
 // Turns the answers of the plugin into verdicts.
 extension PluginInstance {
-  /// The verdict with which a suspended call was resumed, with the values that the plugin stored for it. [loop]
+  /// Returns the verdict of a suspended call: the number with which the plugin resumed it, together with the values
+  /// that the plugin stored, such as a failure. [loop]
   func resolve(_ verdict: sluice_verdict, on exchange: Exchange) -> Verdict {
     let details = existingRecord(exchange)?.takeDetails()
     switch verdict {
@@ -33,7 +34,7 @@ extension PluginInstance {
       return .fault(.fault("it answered SUSPENDED without having taken a token with suspend"))
     }
     if context.hasResponded, verdict != VerdictNumber.respond, context.phase != .response {
-      // The call made a response but did not answer with it, so the response is dropped.
+      // The plugin made a response with `respond`, but did not answer RESPOND, so the response is dropped.
       exchange.nativeResponse = nil
       exchange.responseDocument = nil
     }

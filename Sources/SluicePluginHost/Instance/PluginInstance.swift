@@ -7,13 +7,13 @@ package import SluicePluginImage
 import SluiceSupport
 import Synchronization
 
-/// A plugin with a configuration. It is created, activated, called by the pipeline, deactivated, and destroyed, each
-/// once except for the calls.
+/// A plugin with a configuration. It is created, activated, deactivated and destroyed once each; between activation and
+/// deactivation, the pipeline calls it.
 ///
 ///     init (create) ─ activate ─ calls … ─ deactivate ─ destroy
 ///
-/// The owner calls the lifecycle from one thread at a time and drains the transactions before `deactivate`. An instance
-/// that is released without `destroy` destroys itself.
+/// The owner calls these functions on one thread at a time, and drains the transactions before `deactivate`. An
+/// instance that is released without `destroy` destroys itself.
 package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   // Sendable: all members are written only in `init`. The C tables are called, and the plugin's pointer is used, under
   // the ABI's rules for threads.
@@ -34,17 +34,18 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   /// Lets one call run at a time; nil if several calls can run at the same time.
   let turns: SerialTurns?
   let isBlocking: Bool
-  /// Tokens that the host has taken for calls that wait for a turn or run on the pool; the plugin does not know them.
+  /// The tokens of calls that wait for a turn or run on the pool. The host has taken these tokens itself, so the plugin
+  /// does not know them.
   let hostTokens = Locked<Set<SuspensionToken>>([])
   let timers = TimerSet()
   let callOuts = CallOutSet()
   let work = WorkSet()
   let streams = ResponseStreamSet()
-  /// The objects that `create_stage` returned for the places of this instance, in the order of the calls.
+  /// The objects that `create_stage` has returned for the places of this instance, the oldest first.
   let stages = Locked<[UncheckedPointer]>([])
   /// The queue of the calls of on_notification and on_schedule. `activate` opens it, and `deactivate` closes it.
   let control: ControlQueue
-  /// Outcomes that the plugin still must report.
+  /// The notifications and the scheduled work whose outcome the plugin must still report.
   let completions = CompletionTable()
   /// The metrics in the order in which the plugin defined them in `create`; they do not change later.
   let metrics: [PluginMetric]
@@ -52,12 +53,14 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   /// Posted functions, call-outs and blocking calls that have not returned.
   let openWork = Monitor(0)
   private let state = Locked(State.created)
-  /// Whether scheduled work runs. False before the instance is published, and while another instance serves instead.
+  /// Whether scheduled work runs. False before the instance is published, and while another instance serves in its
+  /// place.
   private let serves = Atomic<Bool>(true)
 
   enum State: Sendable {
     case created, active, inactive, destroyed
-    /// A call did not return. The host calls no function of the instance any more, and releases nothing of it.
+    /// A call did not return in time. The host no longer calls functions of the instance, and releases nothing that
+    /// belongs to it.
     case abandoned
   }
 
@@ -71,8 +74,8 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - predecessor: the previous instance. Metrics that both instances define keep their numbers.
-  ///   - hostTable: makes the table of functions that the plugin gets. The functions depend on the instance; the
-  ///     instance does not depend on them.
+  ///   - hostTable: makes the table of functions that the plugin gets. It is a parameter because these functions depend
+  ///     on this type, and this type must not depend on them.
   init(
     _ generation: PluginGeneration, name: String, configuration: JSONValue, runtime: HostRuntime,
     following predecessor: PluginInstance?, hostTable: (HostRuntime, String) -> sluice_host
@@ -149,12 +152,12 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
       message ?? "activate answered \(status) and gave no reason")
   }
 
-  /// How long a failed `activate` waits for the instance's remaining functions.
+  /// The time for which a failed `activate` waits until running functions of the instance have returned.
   private static let cleanUpLimit = Duration.seconds(5)
 
-  /// Cancels timers, ends open work, calls `deactivate`, in which the plugin can still send its remaining data, and
-  /// then cancels call-outs. The transactions that use the instance must be over, and the loops must run. If a timer or
-  /// control call has not returned at the limit, the instance is left behind. [control]
+  /// Cancels timers, ends open work, calls `deactivate`, and then cancels call-outs; so the plugin can still send data
+  /// in `deactivate`. The transactions that use the instance must be over, and the loops must run. If a timer function
+  /// or a control call has not returned after `limit`, the instance is abandoned. [control]
   package func deactivate(within limit: Duration) {
     defer { callOuts.close() }
     guard move(from: [.active], to: .inactive) != nil, endCalls(within: limit) else { return }
@@ -180,8 +183,8 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     return true
   }
 
-  /// Cancels the timers, closes the control queue, and ends open work. If a call has not returned at the limit, the
-  /// instance is abandoned, and this returns false.
+  /// Cancels the timers, closes the control queue, and ends open work. If a call has not returned after `limit`, the
+  /// instance is abandoned, and the result is false.
   private func endCalls(within limit: Duration) -> Bool {
     let haveTimersReturned = timers.cancelAll(within: limit)
     closeWork()
@@ -205,8 +208,8 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
 
   var isDestroyed: Bool { state.withLock { $0 == .destroyed } }
 
-  /// Whether the scheduled work of the instance runs: true by default. The owner sets false for an instance that is
-  /// published later.
+  /// Whether the scheduled work of the instance runs. It is true by default; the owner sets it to false for an instance
+  /// that it publishes only later.
   package var isServing: Bool {
     get { serves.load(ordering: .relaxed) }
     set { serves.store(newValue, ordering: .relaxed) }

@@ -6,7 +6,8 @@ package import SluicePluginImage
 package import SluiceRecords
 import SluiceSupport
 
-/// A place of an instance that has its own configuration: the instance, with the object that `create_stage` returned.
+/// A place of an instance that has its own configuration. It consists of the instance, and of the object that
+/// `create_stage` returned for the place.
 ///
 /// While it calls the instance, it stores itself in the exchange, so that ``CallContext`` finds it. Sendable: the
 /// pointer belongs to the plugin, and is only passed back.

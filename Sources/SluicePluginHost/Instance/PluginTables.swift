@@ -75,7 +75,8 @@ struct PluginTables {
     add(.redirect, interceptor.on_redirect != nil)
     add(.challenge, interceptor.on_challenge != nil)
     add(.wantsRequestBody, interceptor.wants & UInt32(SLUICE_WANTS_REQUEST_BODY) != 0)
-    // With sluice.body/1 the response flows through on_chunk, even if the interceptor wants the whole body.
+    // A plugin with on_chunk for responses (sluice.body/1) gets the body in pieces, even if it also asks for the whole
+    // body.
     let streams = body.on_chunk != nil && body.sides & UInt32(SLUICE_BODY_SIDE_RESPONSE) != 0
     add(.responsePieces, streams)
     add(.wantsResponseBody, !streams && interceptor.wants & UInt32(SLUICE_WANTS_RESPONSE_BODY) != 0)

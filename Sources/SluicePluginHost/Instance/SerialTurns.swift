@@ -2,10 +2,12 @@ import SluiceSupport
 
 /// Gives turns to the calls of a SERIAL instance, one at a time over all loops.
 ///
-/// The call that has the turn is running. When the turn becomes free, a waiting call does not get it, but must try
-/// again. Otherwise the loop of that call could block in ``begin()`` and never use the turn that the call has.
+/// The call that has the turn is running. When it ends, the turn is not passed on to a waiting call: that call must try
+/// again. If the turn were passed on, the loop of the waiting call might be blocked in ``begin()`` at that time, and
+/// would never run the call that has the turn.
 final class SerialTurns: Sendable {
-  /// Makes a call try again. It runs on the thread of the previous call, so it must only post work.
+  /// Makes a waiting call try again. This function runs on the thread of the call that has just ended, so it must only
+  /// post work.
   typealias Retry = @Sendable () -> Void
 
   private struct State {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A number that any thread changes without a lock.
+/// A number that any thread can change without a lock.
 struct AtomicDouble: ~Copyable, Sendable {
   private let bits = Atomic<UInt64>(0)
 

@@ -54,7 +54,7 @@ extension MetricDefinition {
     bounds = kind == .histogram ? try Self.bounds(raw) : []
   }
 
-  /// A copy of the plugin's structure in which members beyond the plugin's size are zero.
+  /// Returns a copy of the plugin's structure. If it is shorter than the host's, the members that it lacks are zero.
   private static func whole(
     _ pointer: UnsafePointer<sluice_metric_definition>
   ) throws(MetricMistake) -> sluice_metric_definition {

@@ -5,7 +5,7 @@ import SluiceSupport
 final class MetricDraft: Sendable {
   private struct State: Sendable {
     var metrics: [PluginMetric] = []
-    /// The names in Prometheus' form, in which two different names can become equal.
+    /// The names in Prometheus' form. Two metrics with different names can have the same name in this form.
     var names: Set<String> = []
     var isFrozen = false
   }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The numbers of one metric for one combination of labels. Recording takes no lock and allocates nothing.
 final class MetricSeries: Sendable {
-  /// The bytes of the label values, each after its length.
+  /// The label values as bytes: for each value its length, followed by its bytes.
   let key: [UInt8]
   let labels: [String]
   /// The value of a counter or a gauge, or the sum of a histogram.

@@ -12,7 +12,7 @@ final class PluginMetric: Sendable {
   /// The default bounds of a histogram: those that OpenTelemetry recommends for durations in seconds.
   static let defaultBounds = LatencySnapshot.openTelemetryBounds
   static let maximumLabelBytes = 1024
-  /// Each label's value in the series for combinations beyond the limit.
+  /// The series that counts all combinations of values beyond the limit has this value for each label.
   static let overflow = "overflow"
 
   let definition: MetricDefinition
@@ -37,7 +37,7 @@ final class PluginMetric: Sendable {
 
   enum Answer { case recorded, invalid(String) }
 
-  /// - Parameter labels: as many values as the definition has names; NULL if it has no names.
+  /// - Parameter labels: one value for each label name of the definition; NULL if the definition has no labels.
   func record(_ labels: UnsafePointer<sluice_text>?, _ value: Double) -> Answer {
     guard value.isFinite else { return .invalid("the value \(value) of \"\(definition.name)\"") }
     guard definition.kind != .counter || value >= 0 else {
@@ -72,8 +72,8 @@ final class PluginMetric: Sendable {
       hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
     }
     let start = hasher.finalize() & (slots.count - 1)
-    // The flag is read before the search: if the table is full, no series is added later, so the search finds each
-    // series that exists.
+    // `isFull` is read before the search: once it is true, no series is added any more, so the search then finds every
+    // series that will ever exist.
     let isFull = isFull.load(ordering: .acquiring)
     return find(texts, from: start) ?? make(texts, from: start, isFull: isFull)
   }

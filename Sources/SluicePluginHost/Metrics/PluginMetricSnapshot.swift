@@ -1,11 +1,11 @@
 /// One metric of a plugin at one moment.
 package struct PluginMetricSnapshot: Sendable, Hashable {
   package struct Series: Sendable, Hashable {
-    /// The label values, as many as the definition has names.
+    /// The label values, one for each label name of the definition.
     package let labels: [String]
     /// The value; for a histogram the sum.
     package let value: Double
-    /// The counts of a histogram's buckets, which are one more than its bounds. They are not cumulative.
+    /// The counts of a histogram's buckets, not cumulative. A histogram has one bucket more than bounds.
     package let counts: [UInt64]
   }
 

@@ -95,7 +95,7 @@ final class BlockingPool: Sendable {
     return isStarted
   }
 
-  /// Balances the reference of `startThread`.
+  /// Ends the thread's part in the pool, and releases the reference that `startThread` has retained.
   private static func threadEnded(_ context: Unmanaged<Runner>) {
     let runner = context.takeRetainedValue()
     runner.pool.state.update { $0.threads -= 1 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts calls up to a limit. From any thread.
+/// Counts calls up to a limit. Can be used from any thread.
 final class CallCount: Sendable {
   let limit: Int
   private let count = Atomic<Int>(0)

@@ -9,8 +9,8 @@ import Synchronization
 /// outlive generations.
 package final class HostRuntime: Sendable {
   package typealias Log = @Sendable (PluginLogEntry) -> Void
-  /// Returns the value of the credentials header that answers a challenge with this user and password, or nil if the
-  /// challenge cannot be answered with them.
+  /// Answers a challenge with a user and a password. Returns the value of the credentials header, or nil if the
+  /// challenge cannot be answered with a user and a password.
   package typealias CredentialAnswer =
     @Sendable (
       _ user: [UInt8], _ password: [UInt8], _ offer: ChallengeOffer, _ exchange: Exchange
@@ -48,7 +48,8 @@ package final class HostRuntime: Sendable {
   private let sharedVersions = SharedTable.Counter()
   private let reporter = Locked<Reporter?>(nil)
 
-  /// The function is in a structure, because a generic container would wrap a bare function once more on each access.
+  /// A structure for the function: a function that is stored in a generic container itself gets one more wrapper each
+  /// time it is read.
   private struct Reporter {
     let report: @Sendable () -> JSONValue?
   }
@@ -87,12 +88,12 @@ package final class HostRuntime: Sendable {
     work = BlockingPool(maximumThreads: blockingThreads, name: "sluice-work")
   }
 
-  /// Accepts nothing new from plugins: `post`, timers and blocking calls are refused from here on. Call it before the
-  /// loops end. Returns false if a blocking call was still running at the limit.
+  /// Stops accepting work from plugins: `post`, timers and blocking calls are refused from here on. Call it before the
+  /// loops end. Returns false if a blocking call was still running after `limit`.
   @discardableResult
   package func close(within limit: Duration = .seconds(5)) -> Bool {
     gate.close()
-    // Not waited for here: each instance waits for its own control calls and work.
+    // The limit is zero for these two pools, because each instance waits for its own control calls and work.
     _ = control.close(within: .zero)
     _ = work.close(within: .zero)
     return pool.close(within: limit)
@@ -114,17 +115,18 @@ package final class HostRuntime: Sendable {
     reporter.withLock { $0 }?.report()
   }
 
-  /// The offer that a library must fit before any of its code runs.
+  /// The host's offer. A library is compared with it before any of its code runs.
   package var offer: HostOffer { HostOffer(host: programName, features: features) }
 
   /// The monotonic clock. [any]
   package var now: Instant { loops.first?.loop.now ?? .distantFuture }
 
-  /// The calling loop, because a timer fires on the loop that started it. On other threads, the next loop in turn.
+  /// The loop for a new timer. On the thread of a loop it is that loop, because a timer fires on the loop that started
+  /// it. On other threads, the loops take turns.
   var timerLoop: (any EventLoop)? { (currentLoop ?? nextLoop)?.loop }
 
-  /// Posts the job to a loop. Returns false if the host is closing. A thread that is inside the gate posts before the
-  /// loops end.
+  /// Posts the job to a loop. Returns false if the host is closing. The host closes the gate before the loops end, so a
+  /// job that is posted inside the gate reaches its loop.
   func post(to loop: any EventLoop, _ job: @escaping @Sendable () -> Void) -> Bool {
     gate.pass { loop.post(job) }
   }

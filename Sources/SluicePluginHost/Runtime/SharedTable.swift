@@ -3,7 +3,7 @@ import SluiceSupport
 
 /// The bytes that all instances of one plugin share. They outlive the plugin's generations.
 ///
-/// Changes and reads hold a lock during the look-up. Bytes are copied outside of the lock.
+/// A change or a read holds a lock only while it looks up the value. The bytes are copied outside of the lock.
 final class SharedTable: Sendable {
   /// The limits for one plugin.
   static let maximumNameBytes = 256
@@ -41,7 +41,7 @@ final class SharedTable: Sendable {
   }
 
   private let state = Locked(State())
-  /// Gives the versions. All tables of the engine share it, so that no two values have the same version.
+  /// The source of versions. All tables of an engine share one counter, so that no two values have the same version.
   private let versions: Counter
 
   /// Returns each number once, from 1.

@@ -1,12 +1,14 @@
 import SluiceSupport
 import Synchronization
 
-/// The numbers that instances of one name store. They outlive the generations.
+/// The numbers that the instances with one name store. They outlive the generations.
 ///
 /// An existing key is found and changed without a lock; only the first value of a key takes a lock. Keys are never
 /// removed.
 ///
-///     levels:  64 places ─ 256 ─ 1024 ─ 4096 ─ 16384, each made when those before it are half full
+///     levels:  64 places ─ 256 ─ 1024 ─ 4096 ─ 16384
+///
+/// A level is created when all levels before it are half full.
 final class ValueTable: Sendable {
   static let maximumCount = 4096
   private static let firstSize = 64

@@ -58,7 +58,7 @@ enum AttributeFunctions {
     CallContext.with(handle) { called in
       guard let place else { return called.refuse(.invalidArgument, "at of an attribute: the pointer for it is NULL") }
       let attributes = called.exchange.attributes
-      // A number beyond half of the address space arrives as a negative number.
+      // Swift reads a `size_t` as an `Int`: an index of more than half of the address space is negative here.
       guard attributes.indices.contains(index) else { return Status.absent }
       place.pointee = sluice_attribute(attributes[index]) { called.lend($0) }
       return Status.ok

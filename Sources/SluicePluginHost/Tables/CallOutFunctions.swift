@@ -48,8 +48,8 @@ enum CallOutFunctions {
     return Status.refused
   }
 
-  /// Copies the options that the plugin has passed. Members beyond the `size` that it states are zero. Returns nil if the
-  /// size is smaller than that of the first version.
+  /// Copies the options that the plugin has passed. If their `size` is smaller than the host's, the members that they
+  /// lack are zero. Returns nil if the size is smaller than that of the first version.
   private static func read(_ given: UnsafePointer<sluice_call_options>?) -> sluice_call_options? {
     var options = sluice_call_options()
     guard let given else { return options }

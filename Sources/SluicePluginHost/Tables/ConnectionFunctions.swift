@@ -25,7 +25,7 @@ enum ConnectionFunctions {
   ) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard let facts, facts.pointee.size >= UInt32(MemoryLayout<UInt32>.size) else {
-      return called.refuse(.invalidArgument, "connection: its size is not set")
+      return called.refuse(.invalidArgument, "connection: the size in the structure is not set")
     }
     guard let known = called.exchange.connection else { return Status.absent }
     called.fill(facts, size: facts.pointee.size, with: sluice_connection_facts(known, called))

@@ -2,7 +2,7 @@ import CSluice
 import SluicePipeline
 import SluicePluginImage
 
-// Resuming, posting, entering.
+// The functions with which a plugin resumes a call, posts a function to a loop, and enters an exchange.
 extension HostTable {
   static func resume(
     _ host: UnsafePointer<sluice_host>?, _ token: sluice_token, _ verdict: sluice_verdict

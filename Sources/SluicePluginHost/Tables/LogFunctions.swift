@@ -59,7 +59,7 @@ enum LogFunctions {
 
   private static func attributes(of record: sluice_log_record) throws(Attribute.Refusal) -> AttributeList {
     var list = AttributeList()
-    // A number beyond half of the address space arrives as a negative number.
+    // Swift reads a `size_t` as an `Int`: a count of more than half of the address space is negative here.
     guard (0...AttributeList.maximumCount).contains(record.attribute_count) else {
       throw Attribute.Refusal("more than \(AttributeList.maximumCount) attributes")
     }
@@ -73,8 +73,8 @@ enum LogFunctions {
 }
 
 extension AttributeList {
-  /// Adds the attributes of the transaction that the record lacks, as long as there is room. Their texts are put on one
-  /// line.
+  /// Adds those attributes of the transaction whose names the record does not have, as long as there is room. Puts each
+  /// of their texts on one line.
   fileprivate mutating func addMissing(from others: AttributeList) {
     for other in others where self[other.name] == nil {
       guard case .text(let text) = other.value else {

@@ -15,7 +15,7 @@ enum SharedFunctions {
     return UnsafePointer(table)
   }()
 
-  /// A call with a usable host and name.
+  /// The data of a call whose host table and name are valid.
   private struct Access {
     let seat: HostSeat
     let table: SharedTable
@@ -40,9 +40,9 @@ enum SharedFunctions {
     _ size: UnsafeMutablePointer<Int>?, _ version: UnsafeMutablePointer<UInt64>?
   ) -> sluice_status {
     with(host, name) { access in
-      // A capacity beyond half of the address space arrives as a negative number.
+      // Swift reads a `size_t` as an `Int`: a capacity of more than half of the address space is negative here.
       guard capacity == 0 || (buffer != nil && capacity > 0) else {
-        return access.refuse("get of a shared value into a buffer without an address, or of an impossible size")
+        return access.refuse("get of a shared value: the buffer has no address, or an impossible size")
       }
       let value = access.table.get(access.name, at: access.now)
       size?.pointee = value?.bytes.count ?? 0
@@ -70,7 +70,7 @@ enum SharedFunctions {
     _ value: sluice_bytes, _ timeout: UInt64
   ) -> sluice_status {
     with(host, name) { access in
-      guard let version else { return access.refuse("compare_exchange of a shared value without a version") }
+      guard let version else { return access.refuse("compare_exchange of a shared value: the version is NULL") }
       return set(access, value, timeout, if: .version(version.pointee)) { version.pointee = $0 }
     }
   }

@@ -23,7 +23,7 @@ enum SpanFunctions {
       guard called.phase != .event else { return called.refuse(.refusedWrite, "begin of a span") }
       guard let span else { return called.refuse(.invalidArgument, "begin of a span: the pointer for it is NULL") }
       span.pointee = sluice_open_span()
-      // This is checked before the name is read, because without a tracer there is nothing else to do.
+      // This check comes before the name is read: if there is no tracer for spans, nothing else is needed.
       guard called.exchange.wantsSpans else { return Status.absent }
       guard let name = PluginText.spanName(name), let kind = SpanKind(rawValue: kind) else {
         return called.refuse(.invalidArgument, "begin of a span: its name or its kind is invalid")

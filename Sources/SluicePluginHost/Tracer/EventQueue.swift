@@ -5,27 +5,30 @@ import Synchronization
 /// The events of one loop on their way to a tracer's thread: a ring, and a reserve list for events that must not be
 /// lost.
 ///
-/// While there is room in the ring, adding takes no lock and allocates nothing. When the ring is full,
-/// - an event between the start and the end of a transaction is dropped, together with all later events of the
-///   transaction except its end, so that no event comes without its predecessor;
-/// - an end goes to the reserve;
-/// - a start waits for room, which blocks the loop, and goes to the reserve if no room comes in time.
+/// While there is room in the ring, adding takes no lock and allocates nothing. When the ring is full, the kind of the
+/// event decides:
+/// - The first event of a transaction waits for room, which blocks the loop. If there is no room in time, the event
+///   goes to the reserve.
+/// - The last event of a transaction goes to the reserve.
+/// - Any other event is dropped. All later events of its transaction except the last one are then dropped too, so that
+///   no event arrives without its predecessor.
 ///
-/// So the reserve holds at most one end for each transaction that was in flight, and a few starts; after these, the
-/// tracer has exceeded its time budget and is switched off. While the reserve is not empty, all new events are added to
-/// its end or dropped, which keeps the order.
+/// So the reserve holds at most one last event for each transaction in flight, and only a few first events: after a few
+/// waits, the tracer has exceeded its time budget and is switched off. While the reserve is not empty, each new event
+/// is added to the end of the reserve or dropped, which keeps the order.
 final class EventQueue: Sendable {
   private let ring: EventRing
   private let reserve = Locked<[ReservedRecord]>([])
   private let reservedCount = Atomic<Int>(0)
   /// Whether the loop waits for room in the ring.
   private let isWaiting = Atomic<Bool>(false)
-  /// The number of times that room was made for a waiting start. A `Monitor<Void>` would be enough, but a value without
-  /// size shares its address with data that is read outside of the lock, which the thread sanitizer takes for a race.
+  /// Counts how often there was room again for a waiting event. The number is not used: a `Monitor<Void>` would be
+  /// enough, but a value without size shares its address with data that is read outside of the lock, and the thread
+  /// sanitizer reports this as a race.
   private let room = Monitor(0)
   private let patience: Duration
 
-  /// - Parameter patience: how long a start waits for room.
+  /// - Parameter patience: the time for which the first event of a transaction waits for room.
   init(capacityBytes: Int, patience: Duration) {
     ring = EventRing(capacityBytes: capacityBytes)
     self.patience = patience

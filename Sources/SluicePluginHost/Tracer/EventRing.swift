@@ -5,14 +5,17 @@ import Synchronization
 ///     │ free │ size│record │ size│record │ 0 │ unused up to the end
 ///            ▲ released                    ▲ written, modulo the capacity
 ///
-/// A record is contiguous and does not move until it is released, so it can contain addresses into itself. Unchecked:
-/// the memory between the two counts belongs to the reader, and the remaining memory to the writer.
+/// A record is contiguous and does not move until it is released, so it can contain addresses of its own memory.
+///
+/// `@unchecked Sendable`: the memory from `released` to `written` belongs to the reader, and the remaining memory to
+/// the writer.
 final class EventRing: @unchecked Sendable {
   private static let alignment = 16
 
   let capacityBytes: Int
   private let memory: UnsafeMutableRawPointer
-  /// The number of bytes since the beginning.
+  /// The numbers of bytes that were written and released since the ring was created. Modulo the capacity, they are the
+  /// positions in the memory.
   private let written = Atomic<Int>(0)
   private let released = Atomic<Int>(0)
 

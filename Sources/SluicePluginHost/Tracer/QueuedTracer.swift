@@ -13,7 +13,8 @@ import Synchronization
 ///
 /// All events of a transaction come from one loop, so they arrive in order.
 package final class QueuedTracer: Tracer {
-  /// Memory for some thousand events of each loop. The system provides its pages only when they are used.
+  /// The size of a ring with room for some thousand events. The system provides a page of this memory only when the
+  /// page is first used.
   package static let defaultCapacityBytes = 1 << 20
   /// How long the first event of a transaction can wait for room in the queue if the plugin has no `deadline`. The wait
   /// blocks the loop.
@@ -71,8 +72,8 @@ package final class QueuedTracer: Tracer {
       "no thread could be started for its queued delivery")
   }
 
-  /// Delivers the queued events and ends the thread. Stops waiting after the limit, and logs it. The transactions must
-  /// be over. [control]
+  /// Delivers the queued events and ends the thread. If this takes longer than the limit, stops waiting and logs an
+  /// error. The transactions must be over. [control]
   package func stop(within limit: Duration) {
     let wasRunning = state.update { state in
       guard state.phase == .running else { return false }

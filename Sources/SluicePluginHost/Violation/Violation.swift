@@ -6,7 +6,7 @@ package enum Violation: Int, CaseIterable, Sendable {
   case wrongThread
   /// An argument is malformed: CR, LF or NUL in a field, a name that is not a token, an unknown number.
   case invalidArgument
-  /// A plugin tried to set a field of one connection.
+  /// A plugin tried to set a hop-by-hop field: a field that is valid for one connection only.
   case hopByHopField
   /// A plugin tried to change something that is read-only in that call.
   case refusedWrite

@@ -29,7 +29,7 @@ public struct PluginError: Error, Sendable, Hashable {
   /// What the reader can do about it, as part of a sentence.
   public var advice: String?
 
-  /// Makes an error whose `reason` and `advice` are parts of a sentence, without a full stop; nil for no advice.
+  /// Makes an error. `reason` and `advice` are parts of a sentence, without a full stop; `advice` can be nil.
   public init(_ code: Code, _ subject: Subject, _ reason: String, advice: String? = nil) {
     self.code = code
     self.subject = subject
@@ -46,10 +46,11 @@ public struct PluginError: Error, Sendable, Hashable {
     }
   }
 
-  /// Whether the same call can succeed a moment later, because the file was being written.
+  /// Whether the file changed while it was read, so that the same call can succeed a moment later.
   public var isTransient: Bool { code == .changedWhileRead }
 
-  /// Whether the same call might succeed in a moment: these errors also occur while a build still writes the file.
+  /// Whether the error can occur because a build is still writing the file, so that the same call might succeed a
+  /// moment later.
   package var mayBeBeingWritten: Bool {
     [.changedWhileRead, .notFound, .truncated].contains(code)
   }

@@ -1,7 +1,7 @@
 import CSluice
 
 extension HostFeatures {
-  /// The features that the engine offers, and the default of a host: all features of ABI 1.
+  /// All features of ABI 1. The engine offers them, and they are the default for a host.
   public static let offered: HostFeatures = [
     .suspend, .respond, .retry, .requestBody, .responseBody, .streamedBody, .timers, .callOuts, .metrics, .values,
     .hops, .rewrite, .response, .document, .notifications,
@@ -10,8 +10,8 @@ extension HostFeatures {
   /// The features of a host that runs inside a program's own libcurl (`sluice attach`). There, the program gets each
   /// piece of a response body as it arrives, so response bodies are not offered.
   ///
-  /// - Parameter runsResponseStages: whether the host holds the head of a response back until response stages have seen
-  ///   it.
+  /// - Parameter runsResponseStages: whether the program gets the head of a response only after the response stages
+  ///   have seen it.
   package static func attached(runsResponseStages: Bool) -> HostFeatures {
     let always: HostFeatures = [
       .suspend, .requestBody, .timers, .callOuts, .metrics, .values, .hops, .rewrite, .document,

@@ -22,7 +22,7 @@ public struct HostOffer: Sendable, Hashable {
     self.allowed = allowed
   }
 
-  /// The same offer for a library that the configuration allows to have these hazards.
+  /// Returns this offer, with these hazards allowed in addition.
   package func allowing(_ allowed: Set<LibraryHazard>) -> HostOffer {
     HostOffer(host: host, abi: abi, features: features, allowed: self.allowed.union(allowed))
   }

@@ -12,7 +12,7 @@ extension LibraryFacts {
       case .defined: ("", "")
       case .absent where entryProvider != nil:
         (
-          "does not define \(Self.entrySymbol) itself, but \(entryProvider ?? ""), which it needs, does",
+          "does not define \(Self.entrySymbol) itself, but needs \(entryProvider ?? ""), which defines it",
           "name that library instead"
         )
       case .absent: ("does not define \(Self.entrySymbol)", "a plugin exports it, see sluice/plugin.h")

@@ -24,7 +24,7 @@ public struct LibraryFacts: Sendable, Hashable {
     case shared
     /// A runtime that is linked into the library and that no other code sees.
     case own
-    /// A runtime that is linked into the library. It is mixed with the runtime of the process, because they share this
+    /// A runtime that is linked into the library but is not separate from the runtime of the process: both share this
     /// function.
     case mixed(symbol: String)
   }
@@ -59,7 +59,7 @@ public struct LibraryFacts: Sendable, Hashable {
   public var exportedSymbolCount = 0
   /// The symbols that the library exports besides its entry point, without mangled Swift names and the linker's marks.
   public var strayExports: [String] = []
-  /// Names bound once in the whole process, over all generations (STB_GNU_UNIQUE).
+  /// The names of symbols that exist only once in the process, so that all generations share them (STB_GNU_UNIQUE).
   public var uniqueSymbols: [String] = []
   /// Whether the library refers to common functions of jansson without defining them; inline functions do not count.
   public var usesJansson = false

@@ -2,8 +2,8 @@ package import CLinux
 import Glibc
 import SluiceMessages
 
-/// The library and plugin whose code a call runs, for the record of each thread's calls. It is never freed, because the
-/// code is never unmapped.
+/// The names of the library and the plugin whose code a call runs, as each thread's record of its calls refers to them.
+/// A subject is never freed, because the code is never unmapped.
 ///
 /// `@unchecked Sendable`: the memory behind the pointer is never written after `init`.
 package struct CallSubject: @unchecked Sendable {

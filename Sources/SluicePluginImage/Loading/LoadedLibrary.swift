@@ -6,8 +6,8 @@ import SluiceSupport
 /// A library that is mapped into this process and is never unmapped. Only this type calls the dynamic loader.
 ///
 /// Swift's runtime keeps pointers into every image that it has seen, and threads, thread-local destructors and signal
-/// handlers can point into an image too. So the library is opened with RTLD_NODELETE. The only `dlclose` releases a
-/// second reference to a library, which stays mapped through the first reference.
+/// handlers can point into an image too. So the library is opened with RTLD_NODELETE. `dlclose` is used only to release
+/// a second reference to a library, which stays mapped through the first reference.
 package final class LoadedLibrary: Sendable {
   /// The path as it was given. It is used only in messages.
   package let path: String
@@ -21,8 +21,8 @@ package final class LoadedLibrary: Sendable {
   /// The number of generations that this process has mapped.
   package static var parkedCount: Int { parked.withLock { $0.count } }
 
-  /// The build id of a library that the process has mapped under a name (DT_SONAME); nil if there is no such library, or
-  /// if it has no build id.
+  /// Returns the build id of the mapped library with this name (DT_SONAME); nil if no such library is mapped, or if it
+  /// has no build id.
   package static func buildID(ofMapped name: String) -> String? {
     guard let handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD) else { return nil }
     defer { dlclose(handle) }
@@ -32,7 +32,8 @@ package final class LoadedLibrary: Sendable {
   /// Runs the library's destructors, as at the end of a process. Afterwards no code of the library must be called.
   package func runDestructors() { sluice_run_destructors_at(unsafeBitCast(entry, to: UnsafeRawPointer.self)) }
 
-  /// Maps a stored copy on a separate thread, because this runs the library's constructors, and waits for that thread.
+  /// Maps a stored copy, which runs the library's constructors. For this reason the work is done on a separate thread,
+  /// for which this function waits.
   static func load(
     _ stored: StoredPlugin, facts: LibraryFacts, path: String
   ) throws(PluginError) -> LoadedLibrary {

@@ -3,10 +3,10 @@ import SluiceSupport
 
 /// Asks the kernel which file is mapped at an address.
 enum MappedFile {
-  /// Whether the file is mapped at an address; nil if /proc cannot be read.
+  /// Whether the file of this descriptor is mapped at the address; nil if /proc cannot be read.
   ///
   /// `stat` and /proc/self/maps give different device numbers on overlayfs and btrfs. So this function maps the file
-  /// once more, and compares two lines of the same table.
+  /// once more, and compares the lines of both mappings in /proc/self/maps.
   static func isMapped(_ descriptor: CInt, at address: UnsafeRawPointer) -> Bool? {
     guard let probe = mmap(nil, 1, PROT_READ, MAP_PRIVATE, descriptor, 0), probe != MAP_FAILED else { return nil }
     defer { munmap(probe, 1) }

@@ -1,6 +1,6 @@
 /// A function of a plugin, for records of running calls. Crash records contain the function's number.
 package enum PluginCallback: UInt8, Sendable, Hashable, CaseIterable {
-  // The same numbers as in CallPhase.
+  // These cases have the same numbers as in CallPhase.
   case onRequest
   case onIssue
   case onResponse
@@ -49,7 +49,7 @@ package enum PluginCallback: UInt8, Sendable, Hashable, CaseIterable {
     case .dataRelease: "the release of its data"
     case .onNotification: "on_notification"
     case .onSchedule: "on_schedule"
-    case .constructor: "a constructor, while it was loaded"
+    case .constructor: "a constructor, which ran while the library was loaded"
     case .entry: "sluice_plugin_entry"
     case .lookUp: "extension"
     case .create: "create"

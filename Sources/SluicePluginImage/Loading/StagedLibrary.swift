@@ -1,4 +1,4 @@
-/// A library that passed the preflight, and its private copy, which exists at least as long as this value.
+/// A library that passed the preflight, together with its private copy. The copy exists at least as long as this value.
 package struct StagedLibrary: Sendable {
   /// The path in messages.
   package let path: String

@@ -11,7 +11,8 @@ package final class StoredPlugin: Sendable {
   /// Device and inode of the copy, as its file system reports them.
   let device: dev_t
   let inode: ino_t
-  /// Removes the copy when it is released; nil if another process made the copy, holds it, and will remove it.
+  /// The object that removes the copy when the object is released. Nil if another process has made the copy, holds it,
+  /// and will remove it.
   private let keeper: (any AnyObject & Sendable)?
 
   /// - Parameter keeper: an object that lives as long as this one, and removes the copy when it is released.

@@ -1,6 +1,7 @@
 import SluiceSupport
 
-/// A thread that waits for a task and runs the task's jobs itself, so that neither needs a thread of Swift's pool.
+/// A thread that waits for a task and runs the task's jobs itself. So neither the wait nor the task needs a thread of
+/// Swift's pool.
 package final class WaitingThread: TaskExecutor {
   private struct State {
     var jobs = FIFOQueue<UnownedJob>()
@@ -34,8 +35,8 @@ package final class WaitingThread: TaskExecutor {
 
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    // The reference keeps this object until the call ends. The runtime holds none, and the waiting thread can run the
-    // job and return earlier.
+    // This reference keeps the object alive until the call ends. It is needed because the runtime has no reference, and
+    // the waiting thread can run the job and release the object before this function returns.
     let kept = Unmanaged.passRetained(self)
     state.update { $0.jobs.append(job) }
     kept.release()

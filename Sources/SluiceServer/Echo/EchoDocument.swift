@@ -21,7 +21,7 @@ enum EchoDocument {
     return fields
   }
 
-  /// Absolute, from the target and the Host field (RFC 9112 §3.3).
+  /// The absolute URL of the request, made from its target and its Host field (RFC 9112 §3.3).
   private static func url(of request: ServerRequest) -> String {
     guard request.target.hasPrefix("/") || request.target == "*" else { return request.target }
     let host = request.headers.first("Host") ?? "localhost"

@@ -65,7 +65,7 @@ extension stat {
   package var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
   package var isDirectory: Bool { st_mode & S_IFMT == S_IFDIR }
 
-  /// Whether two results of fstat(2) show the same file with, as far as fstat can tell, the same content.
+  /// Whether two results of fstat(2) are of the same file, with the same size and the same time of the last change.
   package func isUnchanged(since earlier: stat) -> Bool {
     st_dev == earlier.st_dev && st_ino == earlier.st_ino && st_size == earlier.st_size
       && st_mtim.tv_sec == earlier.st_mtim.tv_sec && st_mtim.tv_nsec == earlier.st_mtim.tv_nsec

@@ -1,19 +1,22 @@
 import Glibc
 
-/// The maximum number of descriptors that this process can have open. Each connection takes one.
+/// The maximum number of descriptors that this process can have open. Each connection needs a descriptor.
 package struct DescriptorLimit: Sendable, Hashable {
   /// The current limits.
   package var soft: Int
   /// The value up to which an unprivileged process may raise `soft`.
   package var hard: Int
 
-  /// The number of descriptors below the limit that connections must leave free for other code of the process.
-  /// libdispatch, for example, reads a file in /proc every second while work waits for its threads, and ends the
-  /// process if it cannot open that file.
+  /// The number of descriptors that connections must leave free for other code of the process.
+  ///
+  /// libdispatch is an example of such code. While work waits for its threads, it reads a file in /proc every second,
+  /// and it ends the process if it cannot open that file.
   package static let reserve = 16
 
-  /// Whether a descriptor is one of the reserved last ones. Its number tells this, because the kernel always gives the
-  /// lowest free number. If the limit is below 64, only a quarter of the limit is reserved.
+  /// Whether a descriptor is one of the last ones below the limit, which are reserved.
+  ///
+  /// The number of the descriptor shows this, because the kernel always gives the lowest free number. If the limit is
+  /// below 64, only a quarter of the limit is reserved.
   package static func isReserved(_ descriptor: Int32) -> Bool {
     // The first 16 descriptors are never reserved: a process cannot work with fewer.
     guard descriptor >= 16 else { return false }

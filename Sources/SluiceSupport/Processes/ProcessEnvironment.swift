@@ -14,7 +14,7 @@ package enum ProcessEnvironment {
     return all + own.sorted { $0.key < $1.key }.map { strdup("\($0.key)=\($0.value)") } + [nil]
   }
 
-  /// The same as text, for comparisons and records: bytes that are not UTF-8 become U+FFFD.
+  /// Returns the same variables as strings, for comparisons and records. Bytes that are not UTF-8 become U+FFFD.
   package static func texts(replacing own: [String: String] = [:]) -> [String] {
     let copies = copies(replacing: own)
     defer { for copy in copies { free(copy) } }

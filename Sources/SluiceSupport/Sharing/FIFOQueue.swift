@@ -4,8 +4,8 @@ public struct FIFOQueue<Element> {
   /// The elements in order, beginning at `head`. The places before `head` are nil.
   @usableFromInline var slots: [Element?] = []
   @usableFromInline var head = 0
-  /// The waiting elements move to the front when at least this many places before them are empty, and these are at
-  /// least half of all places.
+  /// The smallest number of empty places at the front that are removed. They are removed only if they are also at least
+  /// half of all places.
   @inlinable static var emptyPlaces: Int { 1024 }
 
   // All members are public and inlinable, because package members are not inlined into other modules. Without inlining,

@@ -2,8 +2,9 @@ private import Synchronization
 
 /// A value that one thread gives, once, to a task that waits for it.
 ///
-/// It is a checked continuation with its own memory ordering. If the value is given before the task has begun to wait,
-/// the thread sanitizer does not see the ordering of the runtime (Swift 6.3), and would report a race on the value.
+/// It is a checked continuation with its own memory ordering. The runtime orders the accesses too, but in Swift 6.3 the
+/// thread sanitizer does not see this if the value is given before the task has begun to wait. It would then report a
+/// race on the value.
 package final class Handover<Value: Sendable>: Sendable {
   private let continuation: CheckedContinuation<Value, Never>
   private let isGiven = Atomic(false)

@@ -5,7 +5,7 @@ import Glibc
 /// Unchecked, because the compiler cannot see that the lock protects the value.
 package final class Monitor<Value>: @unchecked Sendable {
   private var value: Value
-  // Both are allocated, because they must never move in memory.
+  // The mutex and the condition are allocated, because they must never move in memory.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
@@ -40,9 +40,10 @@ package final class Monitor<Value>: @unchecked Sendable {
     return withLock(body)
   }
 
-  /// Wakes every thread that waits, after a change that was made under the lock. After a change without the lock, a
-  /// thread that has checked the value and does not sleep yet would miss this wake-up; use ``update(_:)`` for such a
-  /// change.
+  /// Wakes every thread that waits. Call it only after a change that was made under the lock, or use ``update(_:)``.
+  ///
+  /// If a change is made without the lock, a thread might just have checked the value and not sleep yet. It would miss
+  /// this wake-up.
   package func broadcast() { pthread_cond_broadcast(condition) }
 
   /// Blocks until the body returns a result. The body runs with the lock held, at first and whenever the threads are

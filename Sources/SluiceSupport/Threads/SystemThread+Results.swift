@@ -1,7 +1,6 @@
 extension SystemThread {
-  /// Runs `body` on a new thread, and then `finish` with the result, after the thread has released `body` and its
-  /// captures.
-  /// - Returns: false if no thread can be started. Then neither runs.
+  /// Runs `body` on a new thread, releases `body` and its captures, and then runs `finish` with the result.
+  /// - Returns: false if no thread can be started. Neither `body` nor `finish` is run in this case.
   package static func start<Result: Sendable>(
     named name: String? = nil, _ body: @escaping @Sendable () -> Result,
     then finish: @escaping @Sendable (Result) -> Void

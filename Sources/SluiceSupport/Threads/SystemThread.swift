@@ -14,7 +14,7 @@ package struct SystemThread: Sendable {
     case inherited
   }
 
-  /// The work that remains after the thread has released the body.
+  /// The work that a thread does at its end, after it has released the body.
   typealias Rest = @Sendable () -> Void
 
   private let identifier: pthread_t
@@ -48,7 +48,7 @@ package struct SystemThread: Sendable {
         &identifier, attributes,
         { context in
           guard let context else { return nil }
-          // Balances passRetained: the thread owns its work.
+          // Takes over the reference of `passRetained`: from here on, the thread owns its work.
           let rest = Unmanaged<Work>.fromOpaque(context).takeRetainedValue().run()
           rest()
           return nil

@@ -8,7 +8,7 @@ package enum MonotonicClock {
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
-  /// The timeout for poll(2) until a time. It is rounded up, and is 0 when the time has passed.
+  /// The time from now to the deadline as a timeout for poll(2). It is rounded up, and is 0 if the deadline has passed.
   package static func milliseconds(until deadline: Duration) -> Int32 {
     let left = deadline - now
     let whole = Int64(left / .milliseconds(1))

@@ -39,7 +39,7 @@ package enum FileTree {
     String(decoding: try read(path), as: UTF8.self)
   }
 
-  /// Calls `body` with each line of a file, without its end. Only one line is in memory at a time.
+  /// Calls `body` with each line of a file, without its line end. Only one line is in memory at a time.
   package static func forEachLine(of path: String, _ body: ([UInt8]) throws -> Void) throws {
     guard let file = fopen(path, "re") else { throw TestKitError.system("open \(path)") }
     var (buffer, capacity): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)

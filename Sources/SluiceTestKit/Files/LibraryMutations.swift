@@ -87,7 +87,7 @@ package struct LibraryMutations: Sendable {
       library.bytes.removeLast(whole.bytes.count - start)
       return "the end is missing from \(start) on"
     }
-    // Otherwise the damage is in .strtab, which the library does not need to run.
+    // The other half of these builds have zeros in .strtab, which the dynamic loader does not read.
     let table = range(".strtab")
     for index in table { library.bytes[index] = 0 }
     return "zeros in .strtab"

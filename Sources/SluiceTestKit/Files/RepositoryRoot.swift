@@ -1,6 +1,6 @@
 /// The checkout that the running tests were built from.
 package enum RepositoryRoot {
-  /// Absolute, without a slash at the end.
+  /// The absolute path of the repository, without a slash at the end.
   package static let path: String = {
     let file = #filePath
     // Sources/SluiceTestKit/Files/<this file>

@@ -3,7 +3,7 @@ import SluiceSupport
 
 /// A folder for one test (mode 0700). It is removed with its contents when this object is released.
 package final class TemporaryDirectory: Sendable {
-  /// Absolute, without a slash at the end.
+  /// The absolute path of the folder, without a slash at the end.
   package let path: String
 
   package init() throws {

@@ -17,7 +17,7 @@ package enum PieceStream {
   }
 }
 
-/// Sendable: it is set once, before the stream is read.
+/// `@unchecked Sendable`: `stream` is set once, before the stream is read.
 private final class WeakStream: @unchecked Sendable {
   weak var stream: BodyStream?
 }

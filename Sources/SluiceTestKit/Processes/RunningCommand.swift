@@ -52,8 +52,8 @@ package final class RunningCommand: Sendable {
 
   /// Sends a signal to the child. Does nothing if the child has ended.
   package func send(signal: Int32) {
-    // The signal is sent under the lock that `reap` takes to store the ending. Thus it never reaches another process
-    // with the same id.
+    // `reap` stores the ending under the same lock, and frees the process id only then. So the signal never reaches
+    // another process with the same id.
     ending.update { [processID] ending in
       if ending == nil { _ = kill(processID, signal) }
     }

@@ -35,10 +35,11 @@ package struct StampedLibrary: Sendable {
   private static let marker = "swap-generation:"
 
   private let bytes: [UInt8]
-  /// The positions of the number; there are several if a sanitizer stores the names of constants next to them.
+  /// The positions of the number in the library. There are several if a sanitizer stores the names of constants next to
+  /// the constants.
   private let places: [Int]
 
-  /// - Parameter soname: the name in the library itself; nil for none.
+  /// - Parameter soname: the name that the library gives itself (DT_SONAME); nil for none.
   package static func inC(
     _ misbehaviour: Misbehaviour = .nothing, isStateOptional: Bool = false, soname: String? = nil
   ) async throws -> StampedLibrary {

@@ -35,7 +35,7 @@ package enum EncodedBody {
   }
 
   package static func bytes(_ coding: Coding, _ content: [UInt8]) -> [UInt8] {
-    // The buffer is large enough for content that no coding can compress, including what a coding adds.
+    // The buffer is large enough even for content that cannot be compressed and to which the coding only adds bytes.
     [UInt8](unsafeUninitializedCapacity: content.count + content.count / 8 + 1024) { buffer, count in
       count = sluice_test_encode(coding.number, content, content.count, buffer.baseAddress, buffer.count)
     }

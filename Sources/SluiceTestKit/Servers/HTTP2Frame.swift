@@ -12,7 +12,7 @@ package enum HTTP2Frame {
     package var payload: [UInt8]
   }
 
-  /// The complete frames at the beginning of some bytes.
+  /// Returns the frames at the beginning of the bytes; an incomplete frame at the end is left out.
   package static func parse(_ bytes: [UInt8]) -> [Received] {
     var frames: [Received] = []
     var rest = bytes[...]

@@ -21,7 +21,8 @@ package final class LoopbackServer: Sendable {
   private let state: Watched<State>
   private let handler: EmbeddedServer.Handler
 
-  /// The default handler answers 200 with `ok`. A handler behind `hold` must answer at once, not deferred.
+  /// Starts a server. The default handler answers 200 with `ok`. If a test uses `hold`, the handler must not return a
+  /// deferred response.
   package init(
     recording: Recording = .everything, options: ServerOptions = ServerOptions(),
     handler: @escaping EmbeddedServer.Handler = { _ in .text("ok\n") }
@@ -77,7 +78,7 @@ package final class LoopbackServer: Sendable {
     server.stop()
   }
 
-  /// Holds a request. Answers it at once if `release` was called after the decision to hold the request.
+  /// Holds a request. If `release` has been called in the meantime, answers the request at once.
   private static func hold(
     _ request: ServerRequest, _ answer: DeferredResponse, _ state: Watched<State>, _ handler: EmbeddedServer.Handler
   ) {

@@ -1,5 +1,5 @@
-/// The paths that an `NginxServer` serves in clear text. If the server has certificates, it serves them over TLS with
-/// HTTP/2 too.
+/// The paths that an `NginxServer` serves in clear text. If the server has certificates, it also serves these paths
+/// over TLS with HTTP/2.
 ///
 /// | path | answer |
 /// |---|---|

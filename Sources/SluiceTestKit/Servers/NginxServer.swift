@@ -25,7 +25,7 @@ package final class NginxServer: Sendable {
     self.process = process
   }
 
-  /// True where nginx is installed.
+  /// Whether nginx is installed on this machine.
   package static var isAvailable: Bool { program != nil }
 
   /// Starts nginx and returns when it accepts connections.

@@ -36,8 +36,8 @@ struct ScriptPerformance {
   }
 
   private func end() {
-    // The shutdown sends the FIN at once. `close` alone might not, because a process that another test has just started
-    // holds a copy of the descriptor until its exec.
+    // The shutdown sends the FIN at once. `close` alone might send it later: if another test has just started a
+    // process, that process holds a copy of the descriptor until its exec.
     socket.shutdownWriting()
     socket.close()
   }

@@ -24,7 +24,8 @@ package final class ScriptedServer: Sendable {
 
   /// - Parameters:
   ///   - limit: the time after which a read or write without progress fails.
-  ///   - keepsReceived: if this is false, for runs of many thousand connections, each element of ``received`` is empty.
+  ///   - keepsReceived: whether ``received`` has the bytes of each connection; if not, its elements are empty. Set it
+  ///     to false for runs of many thousand connections.
   package convenience init(
     _ scripts: [[ScriptStep]], limit: Duration = Patience.limit, keepsReceived: Bool = true
   ) throws {
@@ -99,7 +100,7 @@ package final class ScriptedServer: Sendable {
           state.runningThreads += 1
           return state.received.count - 1
         }
-        // If `stop` was called before the socket was in `live`, it did not shut this socket down.
+        // If `stop` was called before this socket was in `live`, `stop` has not shut it down.
         if isStopped.isSet { socket.shutdownBoth() }
         Threads.start { serve(number, on: socket) }
       }

@@ -38,7 +38,8 @@ extension B3 {
         sampling: sampling ?? .deferred))
   }
 
-  /// The debug flag implies the decision. Senders that are older than the specification sent `true` and `false`.
+  /// The sampling state that both headers give. The debug flag means that the trace is sampled, whatever `X-B3-Sampled`
+  /// says. Senders that are older than the specification send `true` and `false`.
   private static func sampling(_ sampled: String?, _ flags: String?) throws(InvalidContext) -> SamplingState? {
     if flags == "1" { return .debug }
     switch sampled {

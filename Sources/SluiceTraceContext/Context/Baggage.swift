@@ -29,10 +29,10 @@ public enum Baggage {
     return selection(text)
   }
 
-  /// The part of a text that is passed on; nil if no part is.
+  /// The part of a text that is passed on; nil if nothing is passed on.
   static func valid(_ text: String) -> String? { valid(text, content(text.utf8.span)) }
 
-  /// - Parameter content: the content of that text.
+  /// - Parameter content: the result of ``content(_:)`` for this text.
   static func valid(_ text: String, _ content: Content) -> String? {
     switch content {
     case .nothing, .beyondLimits: nil
@@ -42,10 +42,10 @@ public enum Baggage {
     }
   }
 
-  /// Why a part of a text is not passed on; nil if all of it is.
+  /// Why a part of a text is not passed on; nil if the whole text is passed on.
   public static func refusal(_ text: Span<UInt8>) -> InvalidContext? { refusal(text, content(text)) }
 
-  /// - Parameter content: the content of that text.
+  /// - Parameter content: the result of ``content(_:)`` for this text.
   static func refusal(_ text: Span<UInt8>, _ content: Content) -> InvalidContext? {
     switch content {
     case .part: nil

@@ -4,7 +4,7 @@ import SluiceMessages
 public struct BaggageMember: Sendable, Hashable {
   /// Metadata of a member, `;key` or `;key=value` after its value.
   public struct Property: Sendable, Hashable {
-    /// A token, which is never decoded. A property whose key is not a token is not written.
+    /// The key, which must be a token and is never decoded. A property whose key is not a token is not written.
     public var key: String
     /// The decoded value; nil for a key without a value.
     public var value: String?
@@ -16,7 +16,7 @@ public struct BaggageMember: Sendable, Hashable {
     }
   }
 
-  /// A token, which is never decoded. A member whose key is not a token is not written.
+  /// The key, which must be a token and is never decoded. A member whose key is not a token is not written.
   public var key: String
   /// The decoded value, which can be any text.
   public var value: String

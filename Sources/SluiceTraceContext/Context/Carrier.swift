@@ -4,8 +4,8 @@ public import SluiceMessages
 public protocol Carrier {
   /// The values of a header in the order of the wire, one for each line. Names are compared without case.
   ///
-  /// A carrier may replace bytes that are not UTF-8 by U+FFFD. Neither is allowed in a trace header, so the value is
-  /// refused in both cases.
+  /// A carrier may replace bytes that are not UTF-8 by U+FFFD. A trace header may contain neither these bytes nor
+  /// U+FFFD, so the value is refused in any case.
   func values(of header: String) -> [String]
 }
 

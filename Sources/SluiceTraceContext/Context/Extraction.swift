@@ -8,7 +8,7 @@ public struct Extraction: Sendable, Hashable {
   public private(set) var propagator: String?
   /// A sampling decision that was sent without a trace; nil if there is a trace, which has its own decision.
   public private(set) var sampling: SamplingState?
-  /// Valid members within the limits.
+  /// The valid members of the baggage, within its limits; nil if there are none.
   public private(set) var baggage: String?
   /// The headers that were present but could not be used, in the order of their discovery.
   public private(set) var refusals: [InvalidContext] = []
@@ -16,7 +16,8 @@ public struct Extraction: Sendable, Hashable {
   /// An empty result, before anything is found.
   public init() {}
 
-  /// Takes the trace unless there is already one. A decision that was found without ids is then dropped.
+  /// Takes the trace unless there is already one. If it is taken, a sampling decision that was found without ids is
+  /// dropped.
   public mutating func found(_ trace: RemoteTrace, by propagator: String) {
     guard self.trace == nil else { return }
     self.trace = trace

@@ -5,6 +5,6 @@ public protocol HeaderSink {
   @discardableResult
   mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool
 
-  /// Removes a header that does not fit to the placed headers, if the rules of the sink allow it.
+  /// Removes a header that would contradict the headers that were set, if the rules of the sink allow it.
   mutating func withdraw(_ name: Span<UInt8>)
 }

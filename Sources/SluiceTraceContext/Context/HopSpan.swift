@@ -1,4 +1,4 @@
-/// The ids and the sampling decision of one hop. The caller's values that are passed on unchanged are not in it.
+/// The ids and the sampling decision of one hop. It does not contain the caller's values that are passed on unchanged.
 public struct HopSpan: Sendable, Hashable {
   /// The trace of the transaction, with a span id that only this hop has; nil if no trace headers are written.
   public let traceParent: TraceParent?

@@ -1,7 +1,7 @@
 /// A `tracestate` whose member `ot` has a sampling threshold, `th` (OpenTelemetry, "TraceState: Probability Sampling").
 ///
-/// The threshold states the sender's sampling rate, from which a backend estimates how many traces were not sampled. So
-/// the threshold would be wrong together with a decision that does not follow it.
+/// The threshold states the sender's sampling rate, from which a backend estimates how many traces were not sampled. If
+/// a hop makes a sampling decision that does not follow from the threshold, it must not send the threshold unchanged.
 struct OpenTelemetryState: Sendable {
   private static let key = "ot"
   private static let thresholdPrefix = "th:"
@@ -36,7 +36,8 @@ struct OpenTelemetryState: Sendable {
       ? withoutThreshold : Self.state(["\(Self.thresholdPrefix)0"] + kept, others)
   }
 
-  /// Whether the trace is sampled by the threshold; nil if that is unknown, because the id may not be random.
+  /// Whether the trace is sampled according to the threshold. Nil if this is unknown: the threshold is not valid, or
+  /// there is no random value to compare with it.
   func samples(_ traceID: TraceID, isRandom: Bool) -> Bool? {
     guard let threshold, let random = randomValue ?? (isRandom ? traceID.low & 0xFF_FFFF_FFFF_FFFF : nil) else {
       return nil

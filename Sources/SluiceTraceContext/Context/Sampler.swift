@@ -62,8 +62,9 @@ public struct Sampler: Sendable, Hashable {
   /// Whether the sampler's own decision is always to sample.
   var samplesAll: Bool { bound == Self.values }
 
-  /// The value that `TraceIdRatioBased` of the OpenTelemetry SDKs for Go and Rust compares. The SDKs for Python, Ruby,
-  /// Swift and Perl use all 64 bits of the lower half; the results differ only in the rounding of ratios below 2^-10.
+  /// The part of a trace id that is compared with the bound: 63 bits, as in `TraceIdRatioBased` of the OpenTelemetry
+  /// SDKs for Go and Rust. The SDKs for Python, Ruby, Swift and Perl use all 64 bits of the lower half; the results
+  /// differ only in the rounding of ratios below 2^-10.
   private static func value(_ traceID: TraceID) -> UInt64 { traceID.low >> 1 }
 
   /// The product is rounded down, as the SDKs do.

@@ -15,9 +15,9 @@ public struct TraceParent: Sendable, Hashable {
 
   static let byteCount = 55
 
-  /// Never all zero.
+  /// The id of the trace, never all zero.
   public var traceID: TraceID
-  /// Never 0.
+  /// The id of the span, never 0.
   public var spanID: UInt64
   /// Flags from a header contain only the bits ``Flags/sampled`` and ``Flags/random``.
   public var flags: Flags

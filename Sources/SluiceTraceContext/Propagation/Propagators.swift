@@ -12,8 +12,8 @@ public struct Propagators: Sendable {
   /// When headers are written, all propagators write.
   public var list: [any Propagator] { didSet { steps = list.map { Step($0) } } }
 
-  /// How to call a propagator of the list. The usual propagators are called by their type, because a call through the
-  /// list costs a copy of the element's existential box.
+  /// The way in which a propagator of the list is called. The most frequent propagators are called directly by their
+  /// types, because a call through the list copies the element's existential box.
   @usableFromInline
   enum Step: Sendable {
     case traceContext, baggage, listed
@@ -57,7 +57,8 @@ public struct Propagators: Sendable {
     inject(trace.span, of: trace.parent, into: &headers)
   }
 
-  /// Like ``inject(_:into:)``, but borrows the parent, because making a ``HopTrace`` costs reference counting.
+  /// Writes the headers of each propagator, without a ``HopTrace``. This function borrows the parent, whereas making a
+  /// ``HopTrace`` costs reference counting.
   @inlinable
   public func inject(_ span: HopSpan, of parent: borrowing ParentContext, into headers: inout some HeaderSink) {
     for index in steps.indices {

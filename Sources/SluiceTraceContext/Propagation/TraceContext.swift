@@ -6,7 +6,7 @@ public import SluiceMessages
 ///     let context = TraceContext.continuing(request.headers)
 ///     try await TraceContext.$current.withValue(context) { try await engine.perform(call) }
 public struct TraceContext: Sendable, Hashable {
-  /// The trace. Its span is the parent of the spans that begin in this program.
+  /// The trace. The span in it is the parent of the spans that begin in this program.
   public var trace: RemoteTrace
   /// The value of a `baggage` header.
   public var baggage: String?
@@ -36,8 +36,8 @@ public struct TraceContext: Sendable, Hashable {
     start(sampler, nil, baggage, &generator)
   }
 
-  /// Continues the trace in a carrier, whose span is the sender's. Begins a new trace if the carrier has no valid
-  /// trace.
+  /// Continues the trace that a carrier has; the span is that of the sender. Begins a new trace if the carrier has no
+  /// valid trace.
   ///
   /// - Parameter sampler: decides about a trace that begins here. The sender has already decided about a continued
   ///   trace.

@@ -63,7 +63,8 @@ enum Hexadecimal {
     return (fours << 16 | fours >> 32) & 0xFFFF_FFFF
   }
 
-  /// The eight digits of 32 bits, with the first digit in the lowest byte, for two numbers at once.
+  /// Converts two numbers of 32 bits at once. The result has the eight digits of each number as bytes, with the first
+  /// digit in the lowest byte.
   @inline(__always)
   private static func digits(of numbers: SIMD2<UInt64>) -> SIMD2<UInt64> {
     let fours = (numbers &<< 32 | numbers &>> 16) & 0x0000_FFFF_0000_FFFF

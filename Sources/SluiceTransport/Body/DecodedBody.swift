@@ -34,7 +34,7 @@ final class DecodedBody {
   func decodeRest(_ take: (UnsafeRawBufferPointer) -> Bool) throws(ContentDecodingError) {
     guard hasRest else { return }
     let rest = rest
-    // The closure cannot pass on a typed throw.
+    // The closure returns the error, because `withUnsafeBytes` cannot pass on its type.
     let failure = rest.withUnsafeBytes { bytes -> ContentDecodingError? in
       do throws(ContentDecodingError) {
         try decode(bytes, take)

@@ -1,7 +1,7 @@
 import SluiceMessages
 import SluicePipeline
 
-/// The part of a body in a ``SpillFile`` that the loop uses. Unchecked, because only that loop uses it.
+/// The loop's side of a body that is written to a ``SpillFile``. Unchecked, because only that loop uses it.
 final class SpilledBody: @unchecked Sendable {
   /// If the disk accepts no bytes for this time, the bodies that wait for it fail.
   static let patience = Duration.seconds(30)

@@ -25,7 +25,7 @@ package struct AddressCache {
 
   package func wantsRefresh(at now: Instant) -> Bool { !isLookingUp && resolvedAt != nil && now >= refreshesAt }
 
-  /// Returns whether the addresses have changed.
+  /// Stores the addresses that a look-up has found. Returns whether they differ from the previous ones.
   package mutating func didResolve(to addresses: [String], at now: Instant) -> Bool {
     resolvedAt = now
     refreshesAt = now + Self.freshness

@@ -42,16 +42,17 @@ package final class BodyReceiver {
   package private(set) var disposition = BodyDisposition.hold
   /// Why the body cannot be taken.
   package private(set) var failure: TransportError?
-  /// The rest of the body is not wanted. The transfer ends as a success, but its connection cannot be used again.
+  /// Whether the body was cut short because its rest is not wanted. The transfer then ends as a success, but its
+  /// connection cannot be used again.
   package private(set) var isCut = false
   /// The number of body bytes received on the wire.
   package private(set) var receivedBytes = 0
   @exclusivity(unchecked) private var collector: BodyCollector?
   /// The decoder of a coded body. It is made when the first byte arrives, unless the body is discarded.
   @exclusivity(unchecked) private var decoded: DecodedBody?
-  /// The observer wants a pause.
+  /// Whether the observer wants a pause.
   private var isPausing = false
-  /// Too much data of the body waits to be written to its file.
+  /// Whether too much data of the body waits to be written to its file.
   private var isBehindDisk = false
 
   package init() {}
@@ -74,8 +75,8 @@ package final class BodyReceiver {
     self.owner = owner
   }
 
-  /// Forgets the body. Returns whether the receiver can be used for another body. It cannot if the body went to a file,
-  /// because the receiver would still be told about the progress of that file.
+  /// Forgets the body. Returns whether the receiver can be used for another body. If the body went to a file, it
+  /// cannot, because the receiver would still get calls about the progress of that file.
   package func clear() -> Bool {
     owner = nil
     guard collector?.isSpilled != true else { return false }
@@ -190,9 +191,10 @@ package final class BodyReceiver {
     } catch { throw undecodable(error) }
   }
 
-  /// Whether a body of 0 bytes is accepted although it has codings. It is if the server announces a length of 0,
-  /// because some servers do not compress an empty body but leave `Content-Encoding` in place. It is too if a coding is
-  /// unknown or there are too many codings.
+  /// Whether a body of 0 bytes is accepted although it has codings.
+  ///
+  /// It is accepted if the server announces a length of 0: some servers do not compress an empty body but leave
+  /// `Content-Encoding` in place. It is also accepted if a coding is unknown or there are too many codings.
   private func mayBeEmpty(_ codings: ContentCodings) -> Bool { announcedBytes == 0 || (try? codings.check()) == nil }
 
   private func accept(_ piece: UnsafeRawBufferPointer, total: Int, _ observer: any TransferObserver) -> Bool {

@@ -6,8 +6,8 @@ extension TransportError {
   package static func notProcessed(_ request: Request) -> TransportError {
     TransportError(
       .notProcessed,
-      "the server refused the stream of the \(request.method) and did not process it, as when it closes a connection"
-        + " (RFC 9113 §8.7)", to: request.url, isBeforeSending: true)
+      "the server refused the stream of the \(request.method) without processing it, for example because the "
+        + "connection is closing (RFC 9113 §8.7)", to: request.url, isBeforeSending: true)
   }
 
   package static func downgraded(_ request: Request, _ names: SettingNames) -> TransportError {

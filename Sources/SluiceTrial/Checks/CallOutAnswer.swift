@@ -11,8 +11,8 @@ struct CallOutAnswer {
     response = given ?? Self.canned
   }
 
-  /// A JSON object that most plugins can use: a token (RFC 6749 section 5.1) that is active (RFC 7662), and an empty
-  /// list of keys (RFC 7517).
+  /// A response that most plugins can use. Its JSON object is a token response (RFC 6749 section 5.1), says that the
+  /// token is active (RFC 7662), and has an empty list of keys (RFC 7517).
   private static let canned = Response(
     status: 200, headers: ["content-type": "application/json", "cache-control": "no-store"],
     body: .text(

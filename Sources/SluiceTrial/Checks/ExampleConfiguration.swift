@@ -1,7 +1,7 @@
 package import SluiceJSON
 
-/// The smallest configuration that a JSON schema allows. It has only the required members, with the schema's defaults,
-/// examples and first choices as values where the schema has them.
+/// A small configuration that a JSON schema allows. It has only the required members. The value of a member is the
+/// schema's default, example or first choice, if the schema has one.
 package struct ExampleConfiguration {
   /// A limit for the depth, because a schema can refer to itself.
   private static let deepest = 32

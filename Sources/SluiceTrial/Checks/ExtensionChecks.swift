@@ -47,7 +47,7 @@ extension ConformanceCheck {
       run.channel.step("in save of a state that was loaded")
       let again = try run.save(second)
       guard again.version == saved.version, try JSONValue(parsing: again.text) == JSONValue(parsing: saved.text) else {
-        throw TrialFailure("it saves another state than the state that it has loaded")
+        throw TrialFailure("it saves a state that differs from the state that it has loaded")
       }
       try run.destroy(second)
       try run.destroy(first)
@@ -87,7 +87,8 @@ extension CheckRun {
     channel.step("in create_stage with the configuration \(text.prefix(300))")
     var place: PluginPlace?
     do { place = try instance.makePlace("request[0]", configuration) } catch {
-      // The message of a plugin can be any text. This message is the host's, and means that the plugin gave no message.
+      // A plugin may give any message. The message that begins like this comes from the host, and means that the plugin
+      // gave none.
       guard !error.reason.hasPrefix("request[0].config: create_stage answered") else { throw error }
     }
     if let place {

@@ -56,7 +56,7 @@ extension ConformanceCheck {
         throw TrialFailure("the table is for ABI \(library.generation.table.abi), which the note leaves out")
       }
     },
-    ConformanceCheck("entry-pure", "The entry point returns the same to each call and each host, and starts nothing") {
+    ConformanceCheck("entry-pure", "The entry point returns one table to all calls and hosts, and starts nothing") {
       run in
       let (first, second) = (try run.host(), try run.host())
       let loaded = try TrialLibrary.load(run.request, run.channel)
@@ -65,7 +65,7 @@ extension ConformanceCheck {
       let generations = try [first, second, first].map { try HostTable.enter(loaded, for: $0.runtime) }
       for generation in generations.dropFirst() {
         guard generation.describes(the: generations[0]) else {
-          throw TrialFailure("a second call of the entry point returns another table than the first")
+          throw TrialFailure("a second call of the entry point returns a table that differs from the first")
         }
       }
       if let added = ProcessState.settled(since: before) { throw TrialFailure("calling it left \(added)") }

@@ -9,10 +9,11 @@ public struct HelperTrial: LibraryTrial {
   private let helper: TrialHelper
   private let warn: @Sendable (PluginError.Subject, String) -> Void
 
-  /// - Parameter path: the path of the `sluice` command; nil means this program if it is the command, otherwise the
-  ///   command next to it, otherwise the first on `PATH`. The result is nil if none is found.
-  /// - Parameter warn: called, on any thread, with a problem that does not make the trial refuse the library, as the
-  ///   end of a sentence about the library.
+  /// - Parameter path: the path of the `sluice` command. Nil takes the first of these that exists: this program, if it
+  ///   is the command itself; the command in this program's folder; the first command on `PATH`. If none exists, the
+  ///   result is nil.
+  /// - Parameter warn: called with a problem for which the trial does not refuse the library. The text is the end of a
+  ///   sentence about the library. Can be called on any thread.
   public init?(
     helper path: String? = nil, warn: @escaping @Sendable (PluginError.Subject, String) -> Void = { _, _ in }
   ) {

@@ -9,9 +9,10 @@ public protocol LibraryTrial: Sendable {
   /// Returns if the candidate can be loaded.
   ///
   /// Called once for each library, never on an event loop; several libraries can be examined at the same time. If the
-  /// task is cancelled, the trial must stop the examination and end everything that the examination started. At the
-  /// start of an engine, the thread that creates the engine runs the task, and waits for it: so the trial must end by
-  /// itself, and must not wait for that thread or for its actor.
+  /// task is cancelled, the trial must stop the examination and end everything that the examination started.
+  ///
+  /// At the start of an engine, the thread that creates the engine runs this task and waits for it. So the trial must
+  /// end without any help of that thread, and must not wait for the thread or for its actor.
   ///
   /// - Throws: why the candidate is refused. The start of an engine fails with this error; a swap reports it as its
   ///   reason.
@@ -32,8 +33,8 @@ public struct TrialCandidate: Sendable {
     /// The state that the serving instance of this name has just saved; nil if that instance has no state, or does not
     /// exist.
     package let state: SavedState?
-    /// The id of the plugin that saved it. In the swap, another plugin of this name does not get the state, so the
-    /// trial must not pass it on either.
+    /// The id of the plugin that saved the state. A swap does not hand the state over to an instance of another plugin,
+    /// even if the instance has the same name; so the trial must not do this either.
     public let stateOwner: String?
 
     /// Describes an instance; `state` and `stateOwner` belong together, and are nil if no state was saved.

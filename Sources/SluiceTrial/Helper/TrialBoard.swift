@@ -1,7 +1,7 @@
 import Glibc
 
-/// One word of memory that the child of a trial shares with its supervisor, so that the child can still report when the
-/// library's code has closed its descriptors.
+/// One word of memory that the child of a trial shares with its supervisor. With it, the child can report that the
+/// library's code has closed the descriptors of the child.
 ///
 /// Unchecked, because the word is written and read as a whole, by one thread in each process.
 package struct TrialBoard: @unchecked Sendable {
@@ -14,7 +14,7 @@ package struct TrialBoard: @unchecked Sendable {
     self.word = word
   }
 
-  /// Called in the child when its channel's descriptor is no longer that of the pipe.
+  /// Sets the word. Called in the child when the descriptor of its channel no longer refers to the pipe.
   func noteLostChannel() { word.storeBytes(of: 1, as: UInt32.self) }
 
   /// Whether the child has set the word. The supervisor reads this when the child has ended.

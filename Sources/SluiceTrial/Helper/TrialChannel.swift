@@ -45,8 +45,8 @@ package struct TrialChannel: Sendable {
     return fstat(descriptor, &status) == 0 ? status.st_ino : nil
   }
 
-  /// Called when code of the library has closed descriptors that it had not opened; the host of this trial might also
-  /// have lost the descriptors of its loops.
+  /// Ends the process. Called when code of the library has closed the channel's descriptor: the loops of this process
+  /// might have lost their descriptors too.
   private func lose() -> Never {
     board.noteLostChannel()
     _exit(1)

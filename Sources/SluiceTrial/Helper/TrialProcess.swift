@@ -52,7 +52,7 @@ package final class TrialProcess: Sendable {
     if case .killed(let signal)? = ending {
       return PluginError(
         .trialKilledWatcher, request.subject,
-        "ended the process that watched its trial: it got \(SignalName.of(signal)), and only the library was at work",
+        "ended the process that watched its trial: \(SignalName.of(signal)) arrived while only the library was at work",
         advice: "a plugin must not send signals to processes that it has not started; if memory had run out, try again")
     }
     return PluginError(

@@ -64,8 +64,8 @@ extension TrialReport {
 
   private var place: String { step ?? "before anything was tried" }
 
-  /// The Swift runtime's message about the crash; without one, the last output of the process; nil if there was no
-  /// output.
+  /// The Swift runtime's message about the crash. If there is none, the last output of the process; nil if the process
+  /// wrote nothing.
   private var said: String? {
     if let message = CrashReport.runtimeMessage(in: errorOutput.tail) { return String(message.prefix(400)) }
     let bytes = errorOutput.tail.isEmpty ? output.tail : errorOutput.tail

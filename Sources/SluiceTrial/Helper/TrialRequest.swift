@@ -16,7 +16,7 @@ package struct TrialRequest: Sendable {
     package var places: [(key: String, configuration: JSONValue)]
     /// The state that the previous generation has saved.
     package var state: SavedState?
-    /// The id of the plugin that saved it; nil if the state can go to any plugin.
+    /// The id of the plugin that saved the state; nil if the state can be handed over to any plugin.
     package var stateOwner: String?
 
     package init(
@@ -87,15 +87,15 @@ package struct TrialLimits: Sendable, Hashable {
     self.fileBytes = fileBytes
   }
 
-  /// Sets the maximum processor time, to at least what a trial with this deadline can use.
+  /// Makes the default limits, with a maximum processor time that is not below the deadline.
   init(deadline: Duration) {
     self.init(processorSeconds: max(20, UInt64(clamping: deadline.components.seconds) &+ 1))
   }
 }
 
 extension TrialRequest {
-  /// The version of this form. It is increased with each change after which a helper and a host of different versions
-  /// would misunderstand each other.
+  /// The version of the form of a request. It must be increased with a change of the form if a helper and a host of
+  /// different versions would then misunderstand each other.
   private static let revision: Int64 = 4
 
   /// The request as a line, with its line end.

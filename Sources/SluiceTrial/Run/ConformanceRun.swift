@@ -19,7 +19,7 @@ package struct ConformanceRun: Sendable {
   private let path: String
   private var instances: [TrialRequest.Instance]
   private let helper: TrialHelper
-  /// The input of the checks besides the instances.
+  /// The further input that the checks get, in addition to the instances.
   private let payload: JSONValue = .object()
 
   /// - Parameters:
@@ -92,7 +92,7 @@ package struct ConformanceRun: Sendable {
       payload: payload)
     let report = try TrialProcess(request, helper: helper).run()
     let secrets = TrialSecrets(instances.map(\.configuration))
-    // The verdict of a check is its own result, unless it has none, or unless the end of its process shows a fault.
+    // If the check has no result, or the end of its process shows a fault, the verdict is that fault.
     if CheckVerdict(report.result) == nil || report.hasProcessFailure {
       guard let failure = report.failure(of: request.subject, secrets: secrets) else {
         return .failed("the check gave no answer")

@@ -2,7 +2,7 @@ import SluiceJSON
 import SluicePluginHost
 import SluicePluginImage
 
-/// The helper mode of `sluice`, in which a host starts it to try a library out.
+/// The helper mode of the `sluice` command. A host starts the command in this mode to try a library out.
 package enum TrialRun {
   /// Performs a task of another module, in the child process.
   package typealias Body = @Sendable (TrialRequest, TrialChannel) -> Void

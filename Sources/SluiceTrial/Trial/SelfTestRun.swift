@@ -89,7 +89,8 @@ struct SelfTestRun {
     }
   }
 
-  /// Compares only the members of an object that `expected` names. A member with the value null must not exist.
+  /// Compares two values. In an object, only the members that `expected` has are compared; if `expected` has null for a
+  /// member, `found` must not have the member.
   private func compare(
     _ test: SelfTestCase, _ place: String, _ expected: JSONValue, _ found: JSONValue
   ) throws(PluginError) {

@@ -28,8 +28,8 @@ enum TrialExit {
   }
 
   private static func handlersAreOver() {
-    // Does nothing in a process that has not called ``run(_:_:)``: a trial that the library has ended earlier, or a
-    // child that the plugin has forked.
+    // A process that has not called ``run(_:_:)`` needs nothing here: the library has ended the trial earlier, or the
+    // process is a child that the plugin has forked.
     guard let (channel, library) = observed.withLock({ $0 }) else { return }
     channel.step(TrialReport.ExitStep.destructors)
     library.runDestructors()

@@ -58,13 +58,13 @@ final class TrialHost: Sendable {
     return details.first ?? kind.text[...]
   }
 
-  /// Accepts nothing new from plugins, and ends the loops.
+  /// Stops accepting work from the plugin, and ends the loops.
   func close() {
     runtime.close(within: Self.patience)
     for loop in loops { loop.shutdown() }
   }
 
-  /// Makes a pipeline that has only this instance, in the list of every kind of stage.
+  /// Makes a pipeline in which this instance is the only stage: it is in each list of stages that the pipeline has.
   /// - Parameter place: the place with its own configuration; nil for an instance without places.
   func pipeline(
     _ instance: PluginInstance, at place: PluginPlace? = nil,
@@ -109,7 +109,7 @@ final class TrialTransaction: Sendable {
   private let state = Monitor(State())
 
   var hasEnded: Bool { state.withLock { $0.result != nil } }
-  /// Whether a call was suspended when the loop's first turn with the transaction had ended.
+  /// Whether a call was suspended right after the transaction had begun.
   var wasSuspended: Bool { state.withLock { $0.wasSuspended } }
 
   /// Waits for the result. Returns nil if there is none after twice the deadline.

@@ -86,7 +86,7 @@ struct DocumentReader {
     return DocumentReader(member, subject)
   }
 
-  /// The members of an object whose member names are not fixed, but are data.
+  /// Returns the members of an object in which the names of the members are data too.
   func members(_ key: String, limit: Int) throws(UpdateError) -> [(name: String, value: JSONValue)] {
     guard let member = object[key], member.isObject, member.count <= limit else {
       throw missing(key, "an object with at most \(limit) members")

@@ -111,7 +111,7 @@ final class Mirror: Sendable {
     case 206 where response.headers["content-range"]?.hasPrefix("bytes \(build.count)-") == true: break
     case 200: try build.begin()
     case 206, 416:
-      // The server has another file now, so the next download begins again.
+      // The file on the server no longer fits the bytes that were downloaded, so the next download begins again.
       try build.begin()
       throw UpdateError(.network, "\(url)", "the download cannot be continued; it begins again at the next update")
     default: try Self.check(response.status, url)

@@ -2,16 +2,17 @@ import Glibc
 import SluiceSupport
 import SluiceUpdateRules
 
-/// A lock on a file, for one of two rights that only one updater at a time can have; others wait for the right. The
-/// right to change an installation is held for a moment. The right to fetch for it is held for as long as the mirror
-/// takes.
+/// A lock on a file, which only one updater at a time can hold; other updaters wait for it.
+///
+/// An installation has two such locks. An updater holds the one for changes only for a moment. It holds the one for
+/// fetching as long as the downloads from the mirror take.
 final class FolderLock: Sendable {
   private let file: FileDescriptor
 
   private init(_ file: consuming FileDescriptor) { self.file = file }
 
-  // The lock is released explicitly, because after a mere `close` a child that was just forked could still hold it with
-  // a copy of the descriptor.
+  // Closing the descriptor is not enough: a child that was just forked has a copy of the descriptor, which would hold
+  // the lock. So the lock is released explicitly.
   deinit { release() }
 
   /// Releases the lock. The lock is also released with this object.

@@ -61,8 +61,8 @@ struct UpdateFolder: Sendable {
     try followLink(state)
   }
 
-  /// Makes `current` name the installed release of the state. They can differ if a process ended after it had written
-  /// the state and before it changed the link.
+  /// Makes the link `current` name the release that the state says is installed. The link can name another release if a
+  /// process ended after it had written the state and before it changed the link.
   func followLink(_ state: UpdateState) throws(UpdateError) {
     let goal = state.installed.map { "releases/\($0)" }
     guard SymbolicLink.target(currentPath) != goal else { return }
@@ -84,8 +84,8 @@ struct UpdateFolder: Sendable {
     try DurableFile.replace(documentPath(release), with: file)
   }
 
-  /// An accepted release. Its signatures were checked when it was accepted.
-  /// - Parameter hash: the hash of its file from the timestamp; nil for a release that is not the newest.
+  /// Reads an accepted release. Its signatures were checked when it was accepted.
+  /// - Parameter hash: the hash of the release's file that the timestamp names; nil for an older release.
   func release(_ version: Int64, hash: String? = nil) throws(UpdateError) -> ReleaseDocument {
     let path = documentPath(version)
     let bytes = try DurableFile.read(path, limitBytes: UpdateRole.release.limitBytes)

@@ -47,7 +47,7 @@ struct UpdateHistory: Sendable {
   static let limitBytes = 1 << 20
   let path: String
 
-  /// Adds a line. A file that has become too long is first renamed, and replaces the older renamed file.
+  /// Adds a line. If the file is then too long, it is renamed to `PATH.1`, which replaces an earlier file of that name.
   func append(_ event: UpdateEvent, at moment: UpdateMoment) {
     guard let file = FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, mode: 0o600)
     else { return }

@@ -106,7 +106,7 @@ extension UpdateState {
     return document
   }
 
-  /// Adds the members that the status of the updater also has.
+  /// Adds those members that both the file and the status of the updater have.
   func describe(in document: JSONValue) {
     document["installed"] = installed.map { JSONValue($0) }
     document["probation"] = probation.map { probation in

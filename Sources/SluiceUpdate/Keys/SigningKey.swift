@@ -4,7 +4,7 @@ import SluicePluginFile
 import SluiceSupport
 package import SluiceUpdateRules
 
-/// Signs documents. A signer can hold a private key itself, or get signatures from a program that holds one.
+/// Signs documents, with a private key of its own or with the help of a program that has the key.
 package protocol DocumentSigner {
   /// Returns a signature of the message.
   /// - Parameter keys: the public keys of the role, by id; one of them must be the key of this signer.

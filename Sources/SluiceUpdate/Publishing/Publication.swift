@@ -101,7 +101,7 @@ package struct Publication: Sendable {
   }
 }
 
-/// Finds the files with a number in their name, and the folders, that are in a folder.
+/// Looks into a folder: finds its subfolders, and the highest number in the names of its files.
 enum FolderNumbers {
   static func highest(in folder: String, suffix: String) -> Int64 {
     FolderListing.names(in: folder).compactMap { name in

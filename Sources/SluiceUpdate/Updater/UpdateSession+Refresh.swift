@@ -26,7 +26,8 @@ extension UpdateSession {
     return try await release(mirror, root, timestamp)
   }
 
-  /// Whether the accepted release is still accepted. After a change of the role's keys, it must be verified again.
+  /// Whether a release that was accepted before is still accepted. It is not if the keys of the role have changed since
+  /// then: it must then be verified again.
   func isAccepted(_ accepted: UpdateState.Accepted) -> Bool {
     state.floors.release?.version == accepted.version
   }
@@ -85,8 +86,8 @@ extension UpdateSession {
     try rules.check(release, named: timestamp, state.floors)
     try folder.write(bytes, of: release.version)
     state.floors.release = TrustFloors.Floor(version: release.version, created: release.created)
-    // After a change of keys, another release can have the version of the held release. It is not the release that has
-    // failed, so it is not held.
+    // After a change of keys, the publisher can use a version again. The new release with the version of the held one
+    // has not failed, so it is not held.
     if state.accepted?.hash != hash, state.held?.release == release.version { state.held = nil }
     let keys = try rules.signers(of: document, as: .release, by: root).sorted()
     state.accepted = UpdateState.Accepted(version: release.version, hash: hash, keys: keys)

@@ -58,9 +58,10 @@ final class UpdateSession {
   /// Releases the lock. Nothing must be saved after this call.
   func end() { lock.release() }
 
-  /// Does slow work without the lock, so that others need not wait for a slow mirror. Afterwards it reads the state,
-  /// which others can have changed in the meantime. They have not accepted a document, because only one process fetches
-  /// at a time.
+  /// Releases the lock while it does the work, so that other updaters need not wait for a slow mirror.
+  ///
+  /// Afterwards, it takes the lock and reads the state again, which other updaters can have changed. They cannot have
+  /// accepted a document, because only one process fetches at a time.
   func unlocked<Value>(_ work: () async throws(UpdateError) -> Value) async throws(UpdateError) -> Value {
     lock.release()
     let result: Result<Value, UpdateError>
@@ -101,8 +102,8 @@ final class UpdateSession {
     try save()
   }
 
-  /// Leaves a release if its process ended during the probation without leaving it in order. The release has probably
-  /// crashed that process.
+  /// Leaves a release that is on probation if the process in which it served has ended unexpectedly. The release has
+  /// probably crashed that process.
   private func judgeEndedProbation() throws(UpdateError) {
     guard let probation = state.probation, let owner = probation.owner, !owner.isRunning else { return }
     guard !owner.isOfEarlierBoot else {
@@ -178,14 +179,15 @@ final class UpdateSession {
     }
   }
 
-  /// Whether all builds that are in a release are whole, and neither refused nor revoked. Builds may be missing.
+  /// Whether each build of a release is whole, and neither refused nor revoked. It does not matter whether the release
+  /// has a build of each plugin.
   func mayServe(_ release: Int64) -> Bool {
     updater.ids.allSatisfy { id in
       folder.buildHash(id, of: release).map { state.objection(to: $0) == nil && folder.hasBuild($0) } ?? true
     }
   }
 
-  /// Whether a release has the builds of all plugins, and all are whole, and neither refused nor revoked.
+  /// Whether a release has a build of each plugin, and each build is whole, and neither refused nor revoked.
   func canServe(_ release: Int64) -> Bool {
     unusable(in: release).isEmpty && updater.ids.allSatisfy { folder.hasWholeBuild($0, of: release) }
   }
@@ -197,7 +199,8 @@ final class UpdateSession {
   ///   - message: the text for the history; nil if the caller writes it when the engine has loaded the release.
   func activate(_ release: Int64, isReturn: Bool, owner: ProcessMark? = .current, message: String?) throws(UpdateError)
   {
-    // If the release is installed already, but now has other builds, its earlier form cannot be the previous release.
+    // If this version is already installed, but with other builds, it cannot be its own previous release: the last good
+    // release takes that place.
     let previous = state.installed == release ? state.good.last { $0 != release } : state.installed
     state.installed = release
     state.probation =

@@ -46,7 +46,7 @@ extension Updater {
   private func find(
     _ timing: Timing, retriesHeld: Bool, _ engine: Engine?
   ) async throws(UpdateError) -> Step {
-    // A process that waits for this lock finds the builds on disk afterwards.
+    // If several processes want to fetch, the others wait for this lock and then find the builds on disk.
     let fetching = try await FolderLock.take(folder.fetchLockPath, within: limits.build)
     defer { fetching.release() }
     let session = try await UpdateSession.begin(self)
@@ -190,7 +190,8 @@ extension Updater {
     }
   }
 
-  /// Makes revoked builds serve no longer. Installs an older release that can serve, or else switches the plugins off.
+  /// Stops the use of revoked builds: installs an older release that can serve, or switches their plugins off if there
+  /// is none.
   /// - Returns: what was done; nil if nothing had to be done.
   func withdraw(_ engine: Engine?) async throws(UpdateError) -> String? {
     let session = try await UpdateSession.begin(self)

@@ -18,8 +18,8 @@ extension Updater: EngineUpdater {
   /// - Throws: if a plugin has no build, and none can be installed.
   public func prepare() async throws(UpdateError) -> Configuration { try await prepare(isFollowed: true) }
 
-  /// - Parameter isFollowed: whether ``follow(_:)`` is called afterwards; if not, no release is on probation in this
-  ///   process, because the updater would not learn that the engine has ended in order.
+  /// - Parameter isFollowed: whether ``follow(_:)`` is called afterwards. If it is not called, the updater does not
+  ///   learn how the engine ends, so no release is on probation in this process.
   package func prepare(isFollowed: Bool) async throws(UpdateError) -> Configuration {
     try await useWhatIsStaged()
     if try isIncomplete() {
@@ -192,7 +192,8 @@ extension Updater: EngineUpdater {
   // MARK: What the engine reports
 
   package func swapEnded(_ report: SwapReport) {
-    // Only a rollback by command counts here. The engine reports a rollback of its own in `buildsWereRefused`.
+    // This function reacts only to a rollback by command. If the engine rolls back by itself, it calls
+    // `buildsWereRefused`.
     guard report.trigger == .rollback, report.outcome == .published else { return }
     later { updater in await updater.noteReturnByOperator() }
   }

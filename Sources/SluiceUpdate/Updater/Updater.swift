@@ -31,13 +31,13 @@ public final class Updater: Sendable {
   let limits: MirrorLimits
   let service = Locked(Service())
 
-  /// The engine of an updater, and the updater's state about it.
+  /// The engine of an updater, and what the updater keeps for it.
   struct Service: Sendable {
     var engine: Engine?
     var schedule: Task<Void, Never>?
     /// Makes a release pass its probation when its time is over.
     var passing: Task<Void, Never>?
-    /// The last of the tasks that note what the engine has reported.
+    /// The last task that records a report of the engine. These tasks run one after the other.
     var notes: Task<Void, Never>?
     /// The configuration before plugins were switched off; nil if no plugin is switched off.
     var beforeDisabling: Configuration?

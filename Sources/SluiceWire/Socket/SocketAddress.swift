@@ -6,7 +6,7 @@ import SluicePipeline
 struct SocketAddress: Sendable {
   private let storage: sockaddr_storage
   private let size: socklen_t
-  /// The address as errors and logs show it: numeric, or the path of a Unix socket.
+  /// The address in the form that errors and logs show: a numeric address, or the path of a Unix socket.
   let text: String
 
   var family: Int32 { Int32(storage.ss_family) }

@@ -24,7 +24,7 @@ struct StreamSocket {
     case failed(Int32)
   }
 
-  /// Makes a socket. Returns nil, with `errno` set, if no descriptor is left apart from the reserved ones.
+  /// Makes a socket. Returns nil and sets `errno` if the only free descriptors are the reserved ones.
   init?(family: Int32) {
     let descriptor = socket(family, sluice_socket_stream | sluice_socket_close_on_exec | sluice_socket_nonblocking, 0)
     guard descriptor >= 0 else { return nil }
@@ -40,8 +40,8 @@ struct StreamSocket {
     setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, socklen_t(MemoryLayout<Int32>.size))
   }
 
-  /// Makes connections start from an interface or an address of this machine. Returns the system's error number, or nil
-  /// for success.
+  /// Binds the socket to an interface or an address of this machine, so that its connection starts there. Returns the
+  /// system's error number, or nil for success.
   func bind(to source: SocketSettings.Source) -> Int32? {
     switch source {
     case .interface(let name):
@@ -92,7 +92,8 @@ struct StreamSocket {
     }
   }
 
-  /// Whether bytes, the end or an error have arrived on a connection on which nothing should arrive.
+  /// Whether anything has arrived on a connection on which nothing should arrive: bytes, the end of the stream or an
+  /// error.
   func hasInput() -> Bool {
     var byte: UInt8 = 0
     if recv(descriptor, &byte, 1, Int32(MSG_PEEK)) >= 0 { return true }
@@ -134,7 +135,7 @@ struct StreamSocket {
     }
   }
 
-  /// The numeric address and port of one end; nil for a Unix socket.
+  /// Returns the numeric address and port of the peer or of this side; nil for a Unix socket.
   func address(ofPeer isPeer: Bool) -> ConnectionFacts.Address? {
     var storage = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -4,7 +4,7 @@ import SluicePipeline
 import SluiceTransport
 
 /// A delegate's choice of a client certificate for one connection. OpenSSL asks for it in the handshake if the server
-/// wants a certificate and is trusted. The handshake waits until the choice is known.
+/// is trusted and wants a certificate. The handshake waits until the choice is known.
 final class CertificateChoice {
   enum State {
     case unknown
@@ -43,7 +43,8 @@ final class CertificateChoice {
 
   private func use(_ identity: RequestOptions.Identity, for connection: OpaquePointer) -> Bool {
     ERR_clear_error()
-    // The certificates of the settings are removed, because OpenSSL would prefer them if their key is of another kind.
+    // The certificates from the settings are removed. Otherwise, OpenSSL would prefer one of them whose key is of
+    // another kind than the chosen key.
     SSL_certs_clear(connection)
     let key = identity.key ?? identity.certificate
     let isUsable =

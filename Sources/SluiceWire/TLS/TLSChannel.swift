@@ -9,7 +9,7 @@ import SluiceTransport
 final class TLSChannel {
   enum Handshake {
     case done, wouldBlock
-    /// The handshake waits for the answer (``answer(_:)``).
+    /// The handshake waits until ``answer(_:)`` passes the answer to this challenge.
     case asks(HandshakeChallenge)
     case failed(TLSFailure)
   }
@@ -19,22 +19,23 @@ final class TLSChannel {
   private let host: String
   private let socket: UnsafeMutablePointer<sluice_tls_socket>
   private let context: TLSContext
-  /// Who decides about the server's certificate; nil if OpenSSL does.
+  /// The object that decides about the server's certificate; nil if OpenSSL decides.
   private let decision: TrustDecision?
-  /// Who chooses the client certificate; nil if the settings do.
+  /// The object that chooses the client certificate; nil if the certificate of the settings is used.
   private let choice: CertificateChoice?
-  /// The number of bytes that had been received when application data arrived last.
+  /// The total number of received bytes at the time when the last application data arrived.
   private var receivedAtData = 0
   /// The failure of the last call.
   private(set) var failure: TLSFailure?
 
-  /// The bytes that one call reads before other connections have their turn.
+  /// The maximum number of bytes that one call reads, so that other connections get their turn.
   private static let bytesPerCall = 65_536
-  /// The limit for TLS's own messages, such as new sessions and key updates, that arrive without application data
-  /// between them. A server needs a few kilobytes for them. More are a flood, which would only cost processor time.
+  /// The maximum number of bytes of TLS's own messages, such as new sessions and key updates, that may arrive without
+  /// application data between them. A server needs a few kilobytes for them. More than this is a flood, which would
+  /// only cost processor time.
   private static let quietBytes = 262_144
 
-  /// The method is never changed after it is made.
+  /// The table of functions is never changed after it is made.
   private nonisolated(unsafe) static let method = sluice_tls_make_bio_method()
 
   /// - Parameter host: the host of the URL, which the server's certificate must name (RFC 9110 §4.3.4).
@@ -86,7 +87,7 @@ final class TLSChannel {
     return UnsafeBufferPointer(start: name, count: Int(count)).elementsEqual("h2".utf8)
   }
 
-  /// Whether neither the system nor OpenSSL holds more received bytes.
+  /// Whether all received bytes were read, from the system and from OpenSSL.
   var isDrained: Bool { socket.pointee.is_drained != 0 && SSL_has_pending(pointer) == 0 }
 
   /// Whether the last call stopped at its limit, so that the system may have more bytes.
@@ -142,8 +143,8 @@ final class TLSChannel {
   func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamSocket.Outcome {
     ERR_clear_error()
     socket.pointee.budget = Self.bytesPerCall
-    // The flag of an earlier call is out of date. This call may take its record from OpenSSL's memory, while the system
-    // has received more bytes and has already reported them.
+    // The flag that an earlier call has set may be out of date. This call may take a record from OpenSSL's memory,
+    // although the system has received more bytes and has already reported them.
     socket.pointee.is_drained = 0
     let count = SSL_read(pointer, buffer.baseAddress, Int32(clamping: buffer.count))
     guard count <= 0 else {
@@ -160,7 +161,8 @@ final class TLSChannel {
     return .failed(0)
   }
 
-  /// Whether application data or the end of the connection has arrived. Reads TLS's own messages, such as new sessions.
+  /// Whether application data or the end of the connection has arrived. This call also reads TLS's own messages, such
+  /// as new sessions, which do not count.
   func hasInput() -> Bool {
     ERR_clear_error()
     var byte: UInt8 = 0

@@ -4,7 +4,7 @@ import SluiceTransport
 
 /// The TLS settings that all connections of one transport share: the trusted authorities and the client certificate.
 ///
-/// TLS 1.2 or newer, no renegotiation, no compression, no early data.
+/// Connections use TLS 1.2 or newer, without renegotiation, compression and early data.
 final class TLSContext {
   let pointer: OpaquePointer
   let verifies: Bool

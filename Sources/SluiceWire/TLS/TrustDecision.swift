@@ -3,8 +3,9 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTransport
 
-/// A delegate's decision about the certificate of one server, in place of OpenSSL's own. OpenSSL asks for it in the
-/// handshake, when this side has sent only its hello message. The handshake waits until the decision is known.
+/// A delegate's decision about the certificate of one server, which replaces OpenSSL's own decision. OpenSSL asks for
+/// it in the handshake, when this side has sent only its hello message. The handshake waits until the decision is
+/// known.
 final class TrustDecision {
   enum State {
     case unknown
@@ -25,7 +26,7 @@ final class TrustDecision {
 
   /// Notes that the server is trusted.
   ///
-  /// - Parameter isAccepted: whether a delegate has accepted the server even if the authorities do not vouch for it.
+  /// - Parameter isAccepted: true if a delegate has accepted the server, whether or not the authorities vouch for it.
   func trust(isAccepted: Bool) {
     if case .asked(let trust) = state { approvals.insert(origin, trust.keyHash, scope, isAccepted: isAccepted) }
     state = .trusted

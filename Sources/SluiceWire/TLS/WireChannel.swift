@@ -10,15 +10,16 @@ struct WireChannel {
     tls?.read(into: buffer) ?? socket.receive(into: buffer)
   }
 
-  /// Whether a read of `count` bytes into a larger buffer has emptied the socket, so that the system reports later
-  /// bytes.
+  /// Whether a read of `count` bytes into a buffer of `capacity` bytes has emptied the socket. The system then reports
+  /// bytes that arrive later.
   @inline(__always)
   func isDrained(afterReading count: Int, of capacity: Int) -> Bool { tls?.isDrained ?? (count < capacity) }
 
-  /// Whether a read that returned nothing stopped although more bytes may be available.
+  /// Whether a read that returned nothing has stopped at its limit, so that more bytes may be available.
   var isCut: Bool { tls?.isCut ?? false }
 
-  /// Whether bytes, the end or an error have arrived on a connection on which nothing should arrive.
+  /// Whether anything has arrived on a connection on which nothing should arrive: bytes, the end of the stream or an
+  /// error.
   func hasInput() -> Bool { tls?.hasInput() ?? socket.hasInput() }
 
   /// Sends two buffers, in one call where possible.

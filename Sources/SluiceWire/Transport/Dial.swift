@@ -91,7 +91,7 @@ final class Dial {
     guard !isOver, attempts.contains(where: { $0 === attempt }) else { return }
     let code = attempt.socket.connectError()
     guard code == 0 else { return attemptHasFailed(attempt, code) }
-    // The event may belong to an earlier socket that had the same number.
+    // The event may be for an earlier socket that had the same descriptor number.
     guard attempt.socket.isConnected else { return }
     // The other attempts are not needed any more.
     for other in attempts where other !== attempt { other.close() }
@@ -130,7 +130,7 @@ final class Dial {
     case .asks(let challenge):
       guard !isAsking else { return }
       isAsking = true
-      // The time limit of the dial does not apply now, because the delegates have their own deadlines.
+      // While delegates decide, the dial's time limit is suspended, because they have their own deadlines.
       loop.disarm(limitTimer)
       pool.decide(challenge, for: self)
     case .failed(let failure): fail(WireFailure.tls(pool.origin, failure, settings))
@@ -188,7 +188,8 @@ final class Dial {
     fail(lastFailure ?? WireFailure.withoutAddress(pool.origin, settings))
   }
 
-  /// Returns whether the attempt is under way, or has already ended the dial.
+  /// Begins a connection to the address. Returns false if the connection has failed at once, so that the next address
+  /// can be tried.
   private func begin(_ address: SocketAddress) -> Bool {
     guard let socket = StreamSocket(family: address.family) else {
       lastFailure = WireFailure.socket(pool.origin, errno)
@@ -205,7 +206,7 @@ final class Dial {
       lastFailure = WireFailure.connect(pool.origin, address, code)
       return false
     }
-    // epoll reports a socket that is already connected at once.
+    // If the socket is already connected, epoll reports it at once.
     attempts.append(attempt)
     guard pool.transport.register(attempt, socket.descriptor) else {
       attempts.removeLast()

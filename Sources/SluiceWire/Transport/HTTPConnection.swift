@@ -41,11 +41,11 @@ class HTTPConnection: WireEndpoint {
     return facts
   }
 
-  /// Sends the request of a transfer. Returns false if the transfer has ended instead; the connection is then
-  /// unchanged.
+  /// Sends the request of a transfer. Returns false if the request was not sent and the transfer has ended; the
+  /// connection is then unchanged.
   func issue(_ transfer: WireTransfer) -> Bool { false }
 
-  /// Gives up a transfer that ends before its exchange is complete.
+  /// Detaches a transfer that ends before its exchange is complete.
   func abandon(_ transfer: WireTransfer) {}
 
   /// Continues reading and sending, even if the descriptor does not become ready again.

@@ -37,7 +37,7 @@ final class OriginPool {
   /// time.
   var takesExpectations = true
   private var dials: [ObjectIdentifier: Dial] = [:]
-  /// The number of dials whose connection any waiting transfer can get.
+  /// The number of dials whose connection is not reserved for one transfer.
   private var sharedDials = 0
   /// The number of connections that are open, including idle ones, or being made.
   private var connectionCount = 0
@@ -103,7 +103,7 @@ final class OriginPool {
   /// Called when a connection has finished its transfer and can be used again.
   func release(_ connection: WireConnection) {
     while let transfer = waiting.popFirst() {
-      // Bytes that have already arrived would be taken as the response to this request.
+      // If bytes have already arrived, they would be taken as the response to this request.
       if !transfer.isSafe, connection.requestCount > 0, connection.channel.hasInput() {
         connection.close()
         return serve(transfer)
@@ -115,7 +115,8 @@ final class OriginPool {
 
   // MARK: HTTP/2
 
-  /// The connection with the most streams among those with room, so that the others become idle.
+  /// The connection that has the most streams and still has room. It is preferred so that the other connections become
+  /// idle.
   private func multiplexedWithRoom() -> HTTP2Connection? {
     guard let connection = fullestWithRoom, !connection.tryIfSilent() else { return nil }
     // This is done only once, because a server that never stops sending must not block the loop.
@@ -197,8 +198,8 @@ final class OriginPool {
   }
 
   /// Passes a challenge of the handshake to a transfer that waits for a connection. From then on, this connection is
-  /// only for this transfer, and the transfer leaves the line, so that no other connection carries its request while it
-  /// decides.
+  /// only for this transfer. The transfer also leaves the line, so that no other connection carries its request before
+  /// the delegate has decided.
   func decide(_ challenge: HandshakeChallenge, for dial: Dial) {
     if dial.owner == nil, let asker = waiting.first(where: { $0.waitsInLine && !$0.isOver }) {
       dial.owner = asker
@@ -238,16 +239,16 @@ final class OriginPool {
     balance()
   }
 
-  /// Called when a transfer has ended for which alone a connection is being made.
+  /// Called when a transfer has ended and a connection was being made for it alone.
   func abandon(_ dial: Dial) {
     if dials[ObjectIdentifier(dial)] != nil { drop(dial) }
   }
 
-  /// Begins as many connections as transfers wait for, within the limit.
+  /// Begins the connections that the waiting transfers need, within the limit.
   private func balance() {
     if isPrivate, isUnused { return transport.forget(self) }
-    // A connection that fails at once calls this function again. That call returns here, and the loop below continues
-    // with the next connection.
+    // A connection that fails at once calls this function again. That inner call returns at the guard, and the loop of
+    // the outer call continues with the next connection.
     guard !isBalancing else { return }
     isBalancing = true
     defer { isBalancing = false }
@@ -359,8 +360,8 @@ final class OriginPool {
     balance()
   }
 
-  /// Closes connections that have been idle for too long. Returns when the oldest of the remaining idle connections
-  /// became idle.
+  /// Closes connections that have been idle for too long. Returns the time at which the oldest of the remaining idle
+  /// connections became idle.
   func closeIdle(at now: Instant) -> Instant? {
     while let oldest = idle.first, oldest.idleSince + WireTransport.idleLimit <= now { oldest.close() }
     var since = idle.first?.idleSince
@@ -394,8 +395,8 @@ final class OriginPool {
     transport.watchIdle()
   }
 
-  /// Takes the idle connection that was used last. Closes a connection on which bytes or the end have arrived, and
-  /// tries the next.
+  /// Takes the idle connection that was used last. An idle connection on which bytes or the end have arrived is closed,
+  /// and the next one is tried.
   private func takeIdle(for transfer: WireTransfer) -> WireConnection? {
     while let connection = idle.last {
       guard connection.isSilent(for: transfer) else {

@@ -4,10 +4,11 @@ import SluiceSupport
 
 /// The transfers that wait for a connection to one origin.
 ///
-/// Transfers whose request a server has refused come first, and among these the one with the most refusals: a server
-/// can close each connection after a few streams, and no request must come too late each time. The other transfers
-/// follow by priority; within one priority, in the order in which they began to wait. Every eighth turn goes to the
-/// transfer that has waited longest, regardless of its priority, so that none waits forever.
+/// First come the transfers whose request a server has refused, and among these the one with the most refusals. A
+/// server can close each connection after a few streams, and without this rule the same request could come too late
+/// each time. The other transfers follow by priority; within one priority, in the order in which they began to wait.
+/// Every eighth turn goes to the transfer that has waited longest, regardless of its priority, so that none waits
+/// forever.
 struct TransferLine {
   private static let turnsOfPriority = 8
 

@@ -20,7 +20,7 @@ final class WireConnection: HTTPConnection {
 
   @exclusivity(unchecked) private(set) var transfer: WireTransfer?
   @exclusivity(unchecked) private(set) var stage = Stage.idle
-  /// The transport's ``WireTransport/round`` when this connection became idle.
+  /// The value of the transport's ``WireTransport/round`` at the time when this connection became idle.
   var idleRound: UInt64 = 0
 
   private let head: ResponseHead
@@ -42,11 +42,12 @@ final class WireConnection: HTTPConnection {
 
   deinit { if stage != .closed { channel.close() } }
 
-  /// Whether nothing has arrived since the last response. Bytes that arrive before a request would be taken as its
-  /// response (RFC 9112 §9.2), and the end of the connection as a missing response.
+  /// Whether nothing has arrived since the last response. Bytes that arrive before a request would be taken as the
+  /// response to it (RFC 9112 §9.2). The end of the connection would be taken as a missing response.
   ///
-  /// The system is not asked if the connection became idle a moment ago, the loop is busy, and the request can be
-  /// repeated. The last read has then found nothing more, and the system call would cost more than it gains.
+  /// The socket is not checked if three things hold: the connection became idle in this round, other transfers are in
+  /// flight, and the request can be repeated. In this case, the last read found nothing more a moment ago, and the
+  /// system call would cost more than it gains.
   func isSilent(for transfer: WireTransfer) -> Bool {
     transfer.isSafe && idleRound == transport.round && transport.transferCount > 1 || !channel.hasInput()
   }
@@ -131,9 +132,9 @@ final class WireConnection: HTTPConnection {
     if events & EPOLLERR.rawValue != 0 { noteReset() }
   }
 
-  /// Called when the peer has reset the connection. If the observer has not decided about the body yet, the transfer
-  /// fails at once unless the whole body has arrived. A transfer that reads finds the error after the bytes that
-  /// arrived before it.
+  /// Called when the peer has reset the connection. If the observer has not decided about the body yet, the remaining
+  /// bytes are read. The transfer then fails at once unless the whole body has arrived. If the observer has decided,
+  /// the transfer first gets the bytes that arrived before the reset, and then the error.
   private func noteReset() {
     guard let transfer, stage == .body, transfer.receiver?.isUndecided == true else { return }
     while held.count - heldOffset < Self.keptAtReset {
@@ -164,7 +165,7 @@ final class WireConnection: HTTPConnection {
   }
 
   private func receive() {
-    // The held bytes are earlier than those in the socket, so they are taken first.
+    // The held bytes arrived before those in the socket, so they are taken first.
     if stage == .body {
       takeHeld()
       if !held.isEmpty { return }
@@ -235,11 +236,12 @@ final class WireConnection: HTTPConnection {
     return position
   }
 
-  /// Passes the body in these bytes on. Returns false if the transfer must end or cannot take more now.
+  /// Passes on the part of the body that these bytes contain. Returns false if the transfer must end or cannot take
+  /// more now.
   private func takeBody(
     _ bytes: Span<UInt8>, _ position: inout Int, _ transfer: WireTransfer
   ) throws(MessageViolation) -> Bool {
-    // The receiver is read only once, because a transfer keeps its receiver until it has ended.
+    // This property of the transfer is read only once, because a transfer keeps its receiver until it has ended.
     guard let receiver = transfer.receiver else { return false }
     repeat {
       if receiver.hasRest { transfer.passRestOn() }
@@ -275,8 +277,8 @@ final class WireConnection: HTTPConnection {
           transfer.fail(WireFailure.expectation(pool.origin))
           return false
         }
-        // With such a head, the server has answered without reading the whole body. With any other head, it may still
-        // be reading the body.
+        // In a refusal, the server has answered without reading the whole body. Otherwise, it may still be reading the
+        // body.
         let isRefusal = head.status >= 400 || sender.waitsForContinue && (head.status >= 300 || head.endsConnection)
         if isRefusal { sender.stop() } else { sendBody(of: transfer) }
         transfer.didReceiveHead(WireTransfer.Head(head), fields)

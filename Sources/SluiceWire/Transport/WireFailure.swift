@@ -91,7 +91,7 @@ enum WireFailure {
     }
   }
 
-  /// The connection broke while it carried a request.
+  /// The error for a connection that broke while it carried a request.
   ///
   /// - Parameters:
   ///   - failure: the failure that TLS reports, if there is one.
@@ -132,8 +132,8 @@ enum WireFailure {
     return make(.tls, failure.detail + advice, origin, isBeforeSending: true).with(detail)
   }
 
-  /// The server does not accept the client certificate; nil for other failures. In TLS 1.3, a server says this only
-  /// after the handshake.
+  /// Returns the error for a client certificate that the server does not accept; nil for other failures. In TLS 1.3, a
+  /// server says this only after the handshake.
   static func refusal(
     _ origin: Origin, _ failure: TLSFailure, _ settings: TransportSettings, isBeforeSending: Bool = false
   ) -> TransportError? {

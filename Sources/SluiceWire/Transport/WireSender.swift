@@ -35,11 +35,11 @@ struct WireSender {
   /// Whether the body waits for a 100 response.
   var waitsForContinue = false
   private(set) var isDone = true
-  /// Whether the last bytes of the request were not sent together with the first.
+  /// Whether the last bytes of the request were sent later than the first.
   private(set) var hasBodyLeftLater = false
   private(set) var sentBytes = 0
-  /// The number of bytes that the system has not taken yet: of the head, of a body in memory, and of the current piece
-  /// of another body.
+  /// The number of bytes that the system has not taken yet. They belong to the head, to a body in memory, or to the
+  /// current piece of another body.
   var unsentBytes: Int { max(0, bytes.count - offset) + max(0, body.count - bodyOffset) }
 
   /// Begins a new request.
@@ -54,7 +54,8 @@ struct WireSender {
     isDone = false
   }
 
-  /// Forgets the request. For speed, only changed members are assigned, because most requests leave them unchanged.
+  /// Forgets the request. For speed, a member is assigned only if it has changed, because most requests leave the
+  /// members unchanged.
   mutating func reset() {
     if !bytes.isEmpty { bytes = [] }
     if !body.isEmpty { body = [] }
@@ -154,7 +155,8 @@ struct WireSender {
     bodyOffset += count - own
   }
 
-  /// Reads the next piece of the body. Returns false if there is none now; ``isDone`` is true if there will be no more.
+  /// Reads the next piece of the body. Returns false if there is no piece now; if there will be none later either,
+  /// ``isDone`` is true.
   private mutating func fill() throws(TransportError) -> Bool {
     bytes = []
     offset = 0

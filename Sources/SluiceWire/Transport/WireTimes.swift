@@ -9,10 +9,10 @@ struct WireTimes {
   private var dial = Dial.Times()
   private var issuedAt: Instant?
   private var isConnectionReused = false
-  /// When the last byte of the request was sent; nil if it was sent together with the first.
+  /// The time at which the last byte of the request was sent; nil if it was sent together with the first.
   var sentAt: Instant?
   private(set) var firstByteAt: Instant?
-  /// When the last bytes of the response arrived.
+  /// The time at which the last bytes of the response arrived.
   private var lastByteAt: Instant?
   /// The number of bytes of head and body that the system has taken.
   var sentBytes = 0
@@ -37,8 +37,8 @@ struct WireTimes {
     take(dial)
   }
 
-  /// Subtracts the phases of the new connection from the time in the queue. The connection may have been begun earlier,
-  /// for another transfer, so only the time in which this transfer waited counts.
+  /// Subtracts the times that the new connection took from the time in the queue. The connection may have been begun
+  /// earlier, for another transfer. So only the part of these times counts in which this transfer waited.
   private mutating func take(_ times: Dial.Times) {
     dial.tlsHandshake = take(times.tlsHandshake)
     dial.connect = take(times.connect)

@@ -5,7 +5,7 @@ import SluicePipeline
 import SluiceTransport
 
 extension WireTransfer {
-  /// Whether the request is a GET or HEAD, which only read (RFC 9110 §9.2.1) and can be repeated.
+  /// Whether the request is a GET or HEAD. These methods only read (RFC 9110 §9.2.1), so the request can be repeated.
   var isSafe: Bool { isHead || request.method == "GET" }
 
   /// How the body is framed.
@@ -55,7 +55,7 @@ extension WireTransfer: LoopTimerTarget {
   /// No bytes are sent or received during this wait, so it is shorter than the idle timeout.
   private var continueLimit: Duration { min(.seconds(1), (request.options.idleTimeout ?? .seconds(2)) / 2) }
 
-  /// The transport adds `Expect` to a request whose body is larger than this.
+  /// The size in bytes; if a request's body is larger, the transport adds `Expect`.
   static let patientBytes = 1 << 20
 
   func waitForContinue() {

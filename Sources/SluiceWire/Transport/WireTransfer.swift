@@ -12,7 +12,8 @@ final class WireTransfer: Transfer {
   enum Phase {
     /// The transport has not begun to process the transfer.
     case new
-    /// It waits for any connection to the origin or, with a dial, only for the connection of this dial.
+    /// The transfer waits for a connection: with a dial, only for that dial's connection, otherwise for any connection
+    /// to the origin.
     case waiting(Dial?)
     case running(HTTPConnection)
     /// The whole response has arrived, but the transfer cannot end yet. Its observer has not decided about the body or
@@ -22,10 +23,10 @@ final class WireTransfer: Transfer {
   }
 
   let transport: WireTransport
-  /// The request. It has no headers after they are issued.
+  /// The request. The headers are removed from it when they are issued.
   @exclusivity(unchecked) var request: Request
   @exclusivity(unchecked) private(set) var options: TransferOptions
-  /// This is read only once, because asking the request again would copy it.
+  /// Stored here, because each query of the request would copy the request.
   private(set) var hasTrailers: Bool
 
   // Exclusivity is unchecked, here and in the other classes of a transfer. Only the loop uses them, and no access lasts
@@ -56,7 +57,7 @@ final class WireTransfer: Transfer {
   private var isInLine = false
   /// The number of this transfer among the transfers that have waited for the same pool.
   var arrival: UInt64 = 0
-  /// The last number of sent body bytes that was told to the observer.
+  /// The number of sent body bytes that the observer was told last.
   private var toldSentBytes = 0
   /// The timer that is armed while the body waits for a 100 response.
   var continueTimer: LoopTimer?
@@ -76,7 +77,7 @@ final class WireTransfer: Transfer {
     self.observer = observer
   }
 
-  /// Takes the next hop. The previous one has ended, and has left nothing but what is set here.
+  /// Takes the next hop. The previous hop has ended, and all that it left is set again here.
   @inline(__always)
   func begin(
     _ request: consuming Request, _ options: TransferOptions, _ observer: any TransferObserver
@@ -194,7 +195,8 @@ final class WireTransfer: Transfer {
   /// of its own.
   var waitsInLine: Bool { isInLine && !hasEnded }
 
-  /// Only the URL is passed on, because a copy of the request would cost as much as a search in the table.
+  /// For the usual pool, only the URL is passed on, because a copy of the request would cost as much as a search in the
+  /// table.
   private var pool: OriginPool {
     options.handshake != nil || options.hasRoute
       ? transport.pool(PoolKey(request, options, for: self)) : transport.pool(for: request.url)
@@ -236,7 +238,7 @@ final class WireTransfer: Transfer {
   /// Called when the pool has taken the transfer out of its line.
   func leaveLine() { isInLine = false }
 
-  /// Called when the transfer waits only for the connection of this dial, and no longer in the line.
+  /// Called when the transfer leaves the line and from then on waits for the connection of this dial.
   func leaveLine(for dial: Dial) {
     isInLine = false
     phase = .waiting(dial)
@@ -276,8 +278,8 @@ final class WireTransfer: Transfer {
     headers.append("Expect", "100-continue")
   }
 
-  /// Called when the system has taken the body so far, except for the last `unsentBytes`. Some of these bytes can be
-  /// framing.
+  /// Called when the system has taken all of the body that was read so far, except for the last `unsentBytes`. Some of
+  /// these bytes can be framing.
   func didSendAllBut(_ unsentBytes: Int) {
     tellSent((upload?.deliveredBytes ?? request.body.byteCount ?? 0) - unsentBytes)
   }
@@ -322,7 +324,7 @@ final class WireTransfer: Transfer {
   /// Takes a piece of the body. Call it only while nothing is held back. Returns false if the transfer must end.
   func receive(_ piece: UnsafeRawBufferPointer) -> Bool { receiver.map { receive(piece, with: $0) } ?? false }
 
-  /// The same, for a caller that already has the transfer's receiver.
+  /// Does the same as ``receive(_:)``, for a caller that already has the transfer's receiver.
   func receive(_ piece: UnsafeRawBufferPointer, with receiver: BodyReceiver) -> Bool {
     guard let observer else { return false }
     _ = receiver.take(piece, observer)
@@ -330,7 +332,7 @@ final class WireTransfer: Transfer {
     return failure == nil && !isCancelled && !receiver.isCut
   }
 
-  /// Passes on decoded bytes that the observer did not want earlier, if any are left.
+  /// Passes on the decoded bytes that the observer could not take earlier, if there are any.
   func passRestOn() {
     guard let receiver, receiver.hasRest, let observer else { return }
     receiver.deliverRest(observer)
@@ -379,7 +381,8 @@ final class WireTransfer: Transfer {
     transport.forget(self)
     let observer = self.observer.take()
     if let receiver = receiver.take() { transport.giveBack(receiver) }
-    // Released here, because a pool's line may still refer to this transfer, and because the transport may keep it.
+    // The content is released here, because a pool's line may still refer to this transfer, and because the transport
+    // may keep it.
     request.removeContent()
     if issuedConnection != nil { issuedConnection = nil }
     upload = nil

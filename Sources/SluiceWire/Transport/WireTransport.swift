@@ -15,11 +15,11 @@ import SluiceTransport
 /// Any thread may create a transport, but only its loop may use it. The transport lives as long as its loop. The loop's
 /// shutdown cancels the transfers in flight.
 ///
-/// The transport adds to a request: `Host`, `Content-Length` or chunked framing, `Accept: */*`, `Accept-Encoding`,
-/// `User-Agent`, and over HTTP/1.1 `Expect: 100-continue` with a body of more than 1 MiB. It adds a field only if the
-/// request does not have it. A request can also omit the last four. It does not send hop-by-hop fields (RFC 9110
-/// §7.6.1) and the caller's `Content-Length`, because the transport frames the message itself. It also does not send an
-/// `Expect` without a body, or the body of a HEAD.
+/// The transport adds to a request: `Host`, `Content-Length` or chunked framing, `Accept: */*`, `Accept-Encoding` and
+/// `User-Agent`. Over HTTP/1.1, it also adds `Expect: 100-continue`, if the body has more than 1 MiB. It adds a field
+/// only if the request does not have it. A request can also omit the last four. It does not send hop-by-hop fields (RFC
+/// 9110 §7.6.1). It also does not send the caller's `Content-Length`, because the transport frames the message itself.
+/// If there is no body, it does not send an `Expect`. It never sends the body of a HEAD.
 ///
 /// A descriptor is added to the epoll set once, edge-triggered, and stays there until the connection is closed. So each
 /// reader must read until the socket has no more bytes, or call ``readLater(_:)``.
@@ -81,7 +81,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
 
   /// The size of the buffer for received bytes.
   static let inputBytes = 65_536
-  /// An idle connection is closed after this time. Many servers close theirs after 60 or 75 seconds.
+  /// An idle connection is closed after this time. Many servers close their idle connections after 60 or 75 seconds.
   static let idleLimit = Duration.seconds(90)
   /// The maximum capacity that a list keeps after it was emptied.
   private static let keptCapacity = 1024
@@ -89,7 +89,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
   private static let keptReceivers = 64
   /// The maximum number of ended transfers that are kept for later hops.
   private static let keptTransfers = 64
-  /// The number of pools from which on pools without a connection are forgotten.
+  /// The number of pools at which the transport begins to forget pools that have no connection.
   private static let rememberedPools = 4096
   /// The maximum number of TLS contexts that are kept. When it is reached, all are dropped, and certificate files are
   /// read again.
@@ -131,7 +131,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
     transfer.position = transfers.count
     transfers.append(.passRetained(transfer))
     if isClosed {
-      // The loop still runs posted work, but its turns have ended.
+      // The loop has ended its turns, but still runs work that is posted to it.
       transfer.isCancelled = true
       let ended = EndedTransfer(transfer)
       loop.post { ended.transfer.runPostponed() }
@@ -152,14 +152,14 @@ package final class WireTransport: Transport, @unchecked Sendable {
     return transfer
   }
 
-  /// Keeps the transfers that have ended in this turn, up to a limit. They are not used again before the turn is over,
-  /// because the functions that end a transfer still use it.
+  /// Keeps the transfers that have ended in this turn, up to a limit. A transfer is not used again before the turn is
+  /// over, because the functions that have ended it still use it.
   private func keepEnded() {
     while spare.count < Self.keptTransfers, let transfer = ended.popLast() { spare.append(transfer) }
     ended.removeAll(keepingCapacity: ended.capacity <= Self.keptCapacity)
   }
 
-  /// Begins a transfer that only ends with the error.
+  /// Begins a transfer that does nothing but end with the error.
   package func fail(
     _ request: consuming Request, _ options: TransferOptions, _ error: TransportError, observer: any TransferObserver
   ) -> any Transfer {
@@ -183,8 +183,8 @@ package final class WireTransport: Transport, @unchecked Sendable {
     unread.append(connection)
   }
 
-  /// Notes that a connection has bytes to send. They are sent at the end of the turn, together with all that is added
-  /// until then.
+  /// Notes that a connection has bytes to send. They are sent at the end of the turn, together with the bytes that are
+  /// added until then.
   func flushLater(_ connection: HTTP2Connection) {
     guard !connection.isUnflushed else { return }
     connection.isUnflushed = true
@@ -286,7 +286,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
 
   // MARK: Idle connections
 
-  /// Whether the transport keeps one more idle connection.
+  /// Whether a connection that becomes idle now is kept open.
   var keepsMoreIdle: Bool { !isClosed && idleCount < max(Self.idleConnections, transfers.count) }
 
   /// Called when a connection has become idle. Starts the timer that closes idle connections.

@@ -1,4 +1,4 @@
-// Executes ACTIVATE in activate, such as abort() or exit(0).
+// In activate, executes the statement ACTIVATE, such as abort() or exit(0).
 #include <stdlib.h>
 
 #include "../fixture.h"

@@ -49,12 +49,12 @@ static sluice_status do_it(void *instance, sluice_exchange *exchange, sluice_sid
 
 static void ask(void *instance, sluice_exchange *exchange, const char *phase, sluice_side side) {
   if (*ONLY && strcmp(phase, ONLY) != 0) return;
-  // The functions that replace the response come last, because after them the response can be written. `fail` is not
-  // called, because its return value does not show whether it was allowed.
+  // The functions that replace the response come last, because after such a call it is allowed to write to the
+  // response. `fail` is not called, because its return value does not show whether it was allowed.
   static const sluice_call_kind kinds[] = {1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 14, 9, 8, 10, 99};
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     sluice_status asked = api_of(instance)->may_call(exchange, kinds[i]);
-    // An empty response would have no pieces for the next calls, so `respond` is not called in on_response either.
+    // `respond` is not called in on_response either, because an empty response would have no pieces for the next calls.
     int is_skipped = kinds[i] == SLUICE_CALL_FAIL || (kinds[i] == SLUICE_CALL_RESPOND && strcmp(phase, "response") == 0);
     sluice_status done = is_skipped ? asked : do_it(instance, exchange, side, kinds[i]);
     char line[64];

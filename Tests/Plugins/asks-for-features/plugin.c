@@ -1,4 +1,5 @@
-// Uses the functions of each feature of a host, and logs the answers. With REQUIRES=NAME it requires that feature.
+// Uses the functions of each feature that a host can have, and logs their answers. With REQUIRES=NAME it requires that
+// feature.
 #define _POSIX_C_SOURCE 200809L
 
 #include <sluice/draft/want_body.h>

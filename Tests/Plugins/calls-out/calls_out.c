@@ -79,7 +79,7 @@ static void resume_now(void *context) {
   free(early);
 }
 
-// Runs after the call-out has begun, because the beginning of the call-out was posted first.
+// Resumes the call from a posted function. The call-out begins earlier, because its beginning was posted first.
 static void resume_later(void *instance, sluice_token token) {
   work *early = calloc(1, sizeof *early);
   early->instance = instance;

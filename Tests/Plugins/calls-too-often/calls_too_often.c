@@ -17,8 +17,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   sluice_text target = sluice_request_header(host, exchange, "x-target");
   json_t *request = json_pack("{s:s%}", "url", target.data, target.size);
   int limits = 0;
-  // On a loop, no completion runs before this function returns, so no completion compares its count with `started` too
-  // early.
+  // On a loop, no completion runs before this function returns. So each completion sees the final value of `started`.
   for (int i = 0; i < COUNT; i++) {
     sluice_status status = callout->start(host, request, NULL, completed, instance, NULL);
     started += status == SLUICE_STATUS_OK;

@@ -19,7 +19,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   return SLUICE_VERDICT_CONTINUE;
 }
 
-// Another loop might have begun the call by now. In this case the server holds the call's request.
+// Another loop might have begun the call by now. In this case, the server keeps the call's request unanswered.
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   (void)exchange;
   tell(instance, "cancel", callout->cancel(host_of(instance), call));

@@ -1,8 +1,9 @@
 public import SluicePlugin
 import SluiceSupport
 
-/// Performs random actions: sleeps, waits for its own thread, sets data, answers, retries and fails. Some calls return
-/// only after their request has timed out or was cancelled. The actions depend only on `seed` and on the request.
+/// Performs random actions: it sleeps, waits for its own thread, sets data, answers the request, asks for a retry, or
+/// fails. Some calls return only after their request has timed out or was cancelled. The actions depend only on `seed`
+/// and on the request.
 struct ChaosInSwift: Plugin, RequestInterceptor, ResponseInterceptor, FailureInterceptor {
   struct Configuration: Decodable, Sendable { var seed: Int64 }
 

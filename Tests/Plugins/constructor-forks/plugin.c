@@ -1,6 +1,6 @@
-// Starts a child process while it is loaded. The child continues to run. With DAEMON=1 the child leaves the session and
-// the parent, as a daemon does; with HANG=1 the constructor hangs too. The child writes its process id into the file
-// NUMBER_FILE.
+// Starts a child process while it is loaded. The child continues to run. With DAEMON=1 the child becomes a daemon: it
+// leaves its session and its parent. With HANG=1 the constructor also hangs. The child writes its process id into the
+// file NUMBER_FILE.
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@ struct CrashesInSwift: Plugin, RequestInterceptor {
   init(configuration: Configuration, host: PluginHost) {}
 
   func intercept(_ request: StageRequest, context: RequestContext) async throws {
-    // Yields more often than the host lets a call continue at once. So the host must post the rest of the call,
-    // whatever the load of the machine.
+    // The host lets a call continue at once only a limited number of times. This call yields more often, so the host
+    // must post the rest of it, whatever the load of the machine.
     for _ in 0..<100 { await Task.yield() }
     request.headers["x-sum"] = String(Self.third(of: [1, 2]))
   }

@@ -22,7 +22,7 @@ __attribute__((noinline)) static void write_to_nowhere(void) {
 __attribute__((noinline)) static int descend(volatile int depth) {
   volatile char room[1024];
   room[0] = (char)depth;
-  // A value that is never true, which the compiler does not know.
+  // This condition is never true, but the compiler does not know that.
   if (room[0] != (char)depth) return 0;
   return descend(depth + 1) + room[0];
 }

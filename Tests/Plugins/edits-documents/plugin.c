@@ -6,7 +6,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   json_t *view = api->json(exchange, SLUICE_SIDE_REQUEST, SLUICE_JSON_READ);
   tell(instance, "view", view != NULL);
   tell(instance, "same", api->json(exchange, SLUICE_SIDE_REQUEST, SLUICE_JSON_READ) == view);
-  // Changes the native form while the document exists. The next document must show the change.
+  // Sets a header with the host's function while the document exists. The next document must contain this header.
   api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-native"), text("yes"));
   json_t *document = api->json(exchange, SLUICE_SIDE_REQUEST, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
   tell(instance, "native", json_object_get(json_object_get(document, "headers"), "x-native") != NULL);

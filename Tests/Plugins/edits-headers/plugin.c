@@ -1,4 +1,4 @@
-// Uses every header function on both sides. With WITH_DOCUMENT, it uses them while the live documents are
+// Uses every header function on both sides. With WITH_DOCUMENT, it first asks for the live documents, which are then
 // authoritative.
 #include "../stage.h"
 
@@ -44,8 +44,8 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   tell_text(instance, "path", context.path);
   tell_text(instance, "context-method", context.method);
   tell_text(instance, "parent", context.parent_traceparent);
-  // A caller of an older revision knows fewer members, and memory beyond its size must stay unchanged. A caller of a
-  // newer revision knows more members, and those that this host does not know must become zero.
+  // A caller of an older revision passes a smaller structure, and the memory behind it must stay unchanged. A caller of
+  // a newer revision passes a larger structure, and the members that this host does not know must become zero.
   struct {
     uint32_t size, attempt;
     uint64_t rest;

@@ -1,4 +1,4 @@
-// Gives the file that the header `x-file` names to the host, as many times as `x-times` says. With `x-fifo`, it then
+// Gives the host the file that the header `x-file` names, as many times as `x-times` says. With `x-fifo`, it then
 // replaces the file by a FIFO. With each piece of a response, it adds two trailers, one of which is not allowed.
 #include <sys/stat.h>
 #include <unistd.h>

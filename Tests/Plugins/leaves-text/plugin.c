@@ -1,5 +1,5 @@
-// Leaves text in a buffer of stdio, which is flushed at the end of the process: into standard error; with BLOCKS, into
-// a full pipe; with CRASHES, into a stream whose write function crashes.
+// Leaves text in a buffer of stdio. At the end of the process, the buffer is flushed: into standard error; with BLOCKS,
+// into a full pipe; with CRASHES, into a stream whose write function crashes.
 #define _GNU_SOURCE
 #include "../stage.h"
 

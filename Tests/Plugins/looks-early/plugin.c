@@ -1,5 +1,5 @@
-// Reads the response with its body when there is a challenge, before the body has arrived, and again in on_response,
-// where it also changes the status with WRITE=1. In on_request it sets a file of an impossible size as the request
+// Reads the response with its body twice: when there is a challenge, before the body has arrived, and in on_response.
+// With WRITE=1, on_response also changes the status. In on_request it sets a file of an impossible size as the request
 // body, and asks for this file.
 #include "../stage.h"
 

@@ -1,5 +1,5 @@
-// Sets the header x-stamp-a to BUILD. With LOOPS, it never returns from a request to a URL that ends with /loop. With
-// ENDS_THREAD it ends the thread of the event loop in such a request.
+// Sets the header x-stamp-a to BUILD. With LOOPS, on_request never returns if the URL ends with /loop. With
+// ENDS_THREAD, on_request then ends the thread of the event loop instead.
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 

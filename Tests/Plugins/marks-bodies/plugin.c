@@ -1,5 +1,5 @@
-// Adds its name at the end of a body, `|name`, in the way that KIND names: of the request if SIDE_IS_REQUEST is 1,
-// otherwise of the response.
+// Adds its mark, `|name`, at the end of a body, in the way that KIND names. The body is the body of the request if
+// SIDE_IS_REQUEST is 1, otherwise the body of the response.
 //   PIECES     passes pieces on and adds its mark at the end
 //   SUSPENDS   the same, but suspends on each piece and at the end, and continues from a posted function
 //   WHOLE      wants the whole body, and sets another one

@@ -15,9 +15,9 @@ static sluice_status set_text(sluice_exchange *exchange, sluice_open_span span, 
   return spans->set_attribute(exchange, span, &attribute);
 }
 
-/// The statuses that wrong calls return, in this order: a span without a name, with a line break in its name, of an
-/// unknown kind, with NULL for the span; an attribute without a name, of an unknown kind, with a number that is not
-/// finite, NULL for the attribute; an unknown status.
+/// Makes wrong calls, and logs the statuses that they return. The calls are, in this order: begin a span without a
+/// name, with a line break in its name, of an unknown kind, and with NULL for the span; set an attribute without a
+/// name, of an unknown kind, with a number that is not finite, and with NULL for the attribute; set an unknown status.
 static void misuse(void *instance, sluice_exchange *exchange, sluice_open_span span) {
   sluice_open_span none;
   tell(instance, "invalid", spans->begin(exchange, text(""), SLUICE_SPAN_INTERNAL, &none));

@@ -1,5 +1,5 @@
-// Passes JSON to the host that is nested too deeply for any recursion. This code does not recurse either. It builds a
-// value from the inside out, and passes the ownership of the value to the document.
+// Gives the host JSON that is nested too deeply for any recursion. This code does not recurse either. It builds a value
+// from the inside out, and passes the ownership of the value to the document.
 #include "../stage.h"
 
 #ifndef DEPTH

@@ -1,5 +1,5 @@
-// Defines a function of Swift's runtime, like a library that was linked with -static-stdlib. The function is hidden, or
-// exported with EXPORTED. With MIXED, another library must define a second function.
+// Defines a function of Swift's runtime, like a library that was linked with -static-stdlib. With EXPORTED the function
+// is exported, otherwise it is hidden. With MIXED, another library must define a second function.
 #include "../fixture.h"
 
 #ifdef EXPORTED

@@ -1,5 +1,5 @@
-// Reads texts that the host has lent it, after a second call of the host has replaced them. Each result is 1 if the
-// bytes have not changed.
+// Reads lent texts after a further call to the host has replaced the values that they came from. Each result is 1 if
+// the bytes have not changed.
 #include "../stage.h"
 
 enum { COPY_SIZE = 4096, CHUNKS = 8192 };

@@ -1,4 +1,4 @@
-// Reads what the host has counted in create, in on_request and in destroy, and logs the transactions and hops.
+// Reads the host's counts in create, in on_request and in destroy, and logs those of transactions and hops.
 #include <sluice/draft/reports.h>
 
 #include "../stage.h"

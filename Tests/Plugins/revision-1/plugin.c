@@ -1,5 +1,5 @@
-// A plugin that uses every table and every function of revision 1, so that each later build can prove that it still
-// loads what was built against it. The library beside this source was built once from it:
+// A plugin that uses every table and every function of revision 1. Each later build of Sluice must still load the
+// library that was built from it. The library beside this source was built once from it:
 //
 //     cd Tests/Plugins/revision-1
 //     cc -std=c11 -O2 -shared -fPIC -fvisibility=hidden -s -I ../../../include plugin.c -ljansson -o plugin-x86_64.so
@@ -23,7 +23,7 @@ typedef struct instance {
   const sluice_completions *completions;
   sluice_metric requests;
   sluice_timer schedule;
-  /// Requests since the state was loaded.
+  /// The number of requests since the state was loaded.
   atomic_int count;
   char user[32];
 } instance;

@@ -1,5 +1,5 @@
-// Runs the functions that the header `do` of the request names on threads of the host, and logs the results as
-// `name=number`.
+// Runs functions on threads of the host, and logs the results as `name=number`. The header `do` of the request names
+// the functions.
 #include <pthread.h>
 #include <sluice/draft/work.h>
 #include <stdatomic.h>

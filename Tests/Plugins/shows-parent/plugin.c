@@ -1,4 +1,4 @@
-// Sets the caller's trace, which it reads from the context, as headers of each hop.
+// Reads the caller's trace from the context, and sets headers of each hop to it.
 #include "../stage.h"
 
 static sluice_verdict on_issue(void *instance, sluice_exchange *exchange) {

@@ -1,7 +1,7 @@
 public import SluicePlugin
 
-/// Waits on the host's timers in requests and responses, in its own tasks and in scheduled work, and looks up protocol
-/// conformances in between, as ordinary Swift code does.
+/// Waits on the host's timers: in requests, in responses, in its own tasks and in scheduled work. In between, it looks
+/// up protocol conformances, as ordinary Swift code does.
 struct SleepsInSwift: Plugin, RequestInterceptor, ResponseInterceptor, ScheduledWork {
   struct Configuration: Decodable, Sendable {
     var header: String

@@ -1,6 +1,6 @@
 // Stamps GENERATION into each request and compares it with the stamp in the response. Counts transactions in a value,
-// and generations in its state. The tests write another number into the marker of the built library. MISBEHAVIOUR names
-// the fault of a build.
+// and generations in its state. The library has its number in a marker, into which the tests write other numbers.
+// MISBEHAVIOUR names the fault of a build.
 #define _POSIX_C_SOURCE 200809L
 #include "../stage.h"
 

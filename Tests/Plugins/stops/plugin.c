@@ -10,7 +10,7 @@
 
 enum { TRIAL, CONSTRUCTOR, ENTRY, CREATE, LOAD, ACTIVATE, DEACTIVATE, DESTROY, SAVE };
 
-/// The helper that runs trials is recognized by its arguments: it is the same command.
+/// The helper that runs trials is the same command, so it is recognized by its arguments.
 static int is_trial(void) {
   char words[4096];
   int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);

@@ -1,5 +1,5 @@
-// Logs the facts about the connection of each hop, in the calls before, at and after the issue, and in events. With ASKS_LATE it
-// asks for the table in the first on_response, otherwise in activate.
+// Logs the facts about each hop's connection: in calls before the issue, in the issue call, in calls after it, and in
+// events. With ASKS_LATE it asks for the table in the first on_response, otherwise in activate.
 #include <inttypes.h>
 #include <sluice/draft/connection.h>
 
@@ -48,7 +48,8 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   ask(instance);
 #endif
   tell_connection(instance, exchange, "response");
-  // A caller that knows fewer members gets only these. Memory beyond the caller's size stays unchanged.
+  // A caller that passes a smaller structure gets only the members that fit into it. Memory beyond the caller's size
+  // stays unchanged.
   struct {
     uint32_t size, http_version;
     uint64_t rest;

@@ -1,4 +1,4 @@
-// Sets a header in each hop, and logs each event's facts about the hop, and which calls of a stage see that header.
+// Sets a header in each hop. Logs each event's facts about the hop, and logs which calls of a stage see that header.
 #include "../stage.h"
 
 // A test can define other values of these macros.

@@ -1,6 +1,7 @@
 public import SluicePlugin
 
-/// Gets only the ends of hops and of transactions, and logs their facts and which calls see the issued header `x-hop`.
+/// Gets only the events at the ends of hops and of transactions, and logs their facts. Also logs which calls see the
+/// header `x-hop`, which is set at the issue.
 struct TracesInSwift: Plugin, RequestInterceptor, IssueInterceptor, ResponseInterceptor, TransactionTracer {
   static let information = PluginInformation(id: "traces-in-swift", version: "1.0.0", summary: "A fixture.")
   static let interests: Set<TransactionEvent.Kind> = [.didEndHop, .didComplete]

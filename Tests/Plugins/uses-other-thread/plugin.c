@@ -1,4 +1,4 @@
-// Uses the exchange of a call on its own thread while the call is under way.
+// While a call is under way, uses the call's exchange on a thread of the plugin.
 #include <pthread.h>
 
 #include "../stage.h"

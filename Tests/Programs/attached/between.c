@@ -1,3 +1,3 @@
-// A library that needs libcurl. It stands between libcurl and a module that needs only this library.
+// A library that needs libcurl. A module that needs only this library gets libcurl through it.
 int between(void);
 int between(void) { return 0; }

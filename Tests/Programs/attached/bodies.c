@@ -1,4 +1,5 @@
-// Sends bodies that libcurl copies, borrows, reads from a callback, or was told to forget.
+// Sends bodies that libcurl copies, borrows, or reads from a callback. Also sends a form, and then a request for which
+// libcurl must forget the form.
 #include "client.h"
 
 static size_t left;

@@ -1,4 +1,5 @@
-// Makes a transfer for each line that it reads, so that a test can change the configuration or the plugin between them.
+// Makes a transfer for each line that it reads, so that a test can change the configuration or the plugin between two
+// transfers.
 #include "client.h"
 
 int main(int count, char **words) {

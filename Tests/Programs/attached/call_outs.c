@@ -1,10 +1,10 @@
-// Performs the action that each line of its input names, so that a test can act between two of them: `call_outs URL
-// [late|memory]`.
+// Performs the action that each line of its input names, so that a test can do something between two actions:
+// `call_outs URL [late|memory]`.
 //
 //   get      a transfer
 //   many     three transfers at once
 //   fork     a child makes a transfer and exits
-//   descend  a child makes a transfer, and a child of it another one
+//   descend  a child makes a transfer, and a child of that child makes another
 //   close    closes every descriptor that the program does not know, and opens files in their places
 //   end      ends the use of libcurl
 //   leave    ends the main thread; another one makes a transfer afterwards
@@ -59,7 +59,7 @@ static int many(void) {
   return 0;
 }
 
-/// The number of open descriptors from 512 on. Call-outs use descriptors in this range.
+/// The number of open descriptors with a number of 512 or more. Call-outs use descriptors in this range.
 static int high_descriptors(void) {
   int count = 0;
   DIR *folder = opendir("/proc/self/fd");
@@ -100,7 +100,8 @@ static int close_all(void) {
   return 0;
 }
 
-/// This exit handler was registered before the first transfer, so it runs late.
+/// This exit handler was registered before the first transfer, so it runs after the handlers that were registered
+/// later.
 static void look(void) {
   size_t good = 0;
   struct stat status;

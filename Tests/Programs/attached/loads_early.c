@@ -1,4 +1,4 @@
-// usage: loads_early URL LIBRARY      a thread loads a library that makes a transfer meanwhile
+// usage: loads_early URL LIBRARY      a thread loads a library, whose constructor makes a transfer
 #define _GNU_SOURCE
 #include "client.h"
 

@@ -34,7 +34,7 @@ static size_t call_back(char *bytes, size_t size, size_t count, void *multi) {
   return size * count;
 }
 
-/// Chooses where the body is written after the head has arrived.
+/// When the head has arrived, chooses where the body is written.
 static size_t choose(char *bytes, size_t size, size_t count, void *context) {
   long status = 0;
   curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
@@ -122,7 +122,7 @@ int main(int count, char **words) {
   curl_easy_setopt(easy, CURLOPT_USERPWD, "me:pw");
   curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_ANY);
   end();
-  // Libcurl sends a first request without the body. From the response to this request, it delivers only the trailers.
+  // Libcurl sends a first request without the body. It delivers only the trailers of the response to this request.
   print_lines(url, "/trailer");
   curl_easy_setopt(easy, CURLOPT_USERPWD, "me:pw");
   curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_DIGEST);

@@ -1,4 +1,4 @@
-// Fails allocations of 4 MiB and more in a program, as happens in a program with little memory (RLIMIT_AS).
+// Makes allocations of 4 MiB and more fail in a program, as they do in a program with little memory (RLIMIT_AS).
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>

@@ -19,7 +19,7 @@ struct CancelPlan: Sendable {
 
   enum Moment: Sendable {
     case beforeTheCall
-    /// The moment after this many calls of `Task.yield()`.
+    /// The moment when `Task.yield()` was called this many times.
     case yields(Int)
     case requestSeen
     /// The caller has read this many bytes, or produced this many pieces. For data calls and downloads, the server has
@@ -42,7 +42,7 @@ struct CancelPlan: Sendable {
   let means: Means
   /// Whether the call is cancelled from another thread.
   let isFromThread: Bool
-  /// Whether a reader of bytes waits for the cancellation in the middle of the body.
+  /// Whether a reader of bytes stops in the middle of the body and waits for the cancellation.
   let holdsReading: Bool
 
   init(seed: UInt64, number: Int) {

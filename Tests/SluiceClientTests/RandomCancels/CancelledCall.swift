@@ -134,7 +134,7 @@ final class CancelledCall: TransactionDelegate {
 private struct ProducedPieces: AsyncSequence, Sendable {
   let count: Int?
   let census: Watched<CancelCensus>
-  /// Called with the number of pieces so far.
+  /// Called with the number of pieces that were made so far.
   let produced: @Sendable (Int) -> Void
 
   final class AsyncIterator: AsyncIteratorProtocol {

@@ -14,7 +14,7 @@ import Testing
 @Suite struct RandomCancelTests {
   /// Makes 300 calls, or 10,000 with `SLUICE_SOAK=1`. A failure names its seed, and `SLUICE_SEED` set to this seed
   /// repeats the run.
-  @Test func `calls that are cancelled at random moments end once each, and leave nothing behind`() async {
+  @Test func `each call that is cancelled at a random moment ends once, and leaves nothing behind`() async {
     await #expect(processExitsWith: .success) {
       var seeds = SystemRandomNumberGenerator()
       let seed = getenv("SLUICE_SEED").flatMap { UInt64(String(cString: $0)) } ?? seeds.next()
@@ -25,7 +25,7 @@ import Testing
         return number.flatMap { number in calls.withLock { $0[number] } }?.answer() ?? [.close]
       }
       defer { server.stop() }
-      // The first run opens the descriptors that are opened only once in a process.
+      // Some descriptors are opened only once in a process, and the first run opens them.
       try await RandomCancels(seed: seed &+ 1, calls).run(200, server)
       let descriptors = ProcessFacts().openDescriptorCount
       try await RandomCancels(seed: seed, calls).run(getenv("SLUICE_SOAK") != nil ? 10_000 : 300, server)
@@ -137,8 +137,8 @@ private final class RandomCancels: Sendable {
     }
   }
 
-  /// Checks that enough calls were cancelled before they were sent, while they ran, and too late. For each kind of
-  /// call, enough calls must have been cancelled while they ran.
+  /// Checks that enough calls were cancelled at each time: before they were sent, while they ran, and too late to have
+  /// an effect. For each kind of call, enough calls must have been cancelled while they ran.
   private func expectCoverage(_ count: Int) {
     let (calls, ends) = (calls.withLock { $0.values }, ends.withLock { $0 })
     let early = calls.count { $0.codes.isEmpty }

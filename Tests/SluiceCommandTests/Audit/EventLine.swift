@@ -2,7 +2,7 @@ import SluiceJSON
 
 /// A line of an event log, read as `docs/schema/event.schema.json` describes it.
 ///
-/// It shares no code with the command's reader and writer of logs, because they would then have the same mistakes.
+/// It shares no code with the command's reader and writer of logs, so that it does not share their mistakes.
 struct EventLine {
   static let names = [
     "will_execute", "did_configure", "did_issue", "did_receive_informational", "did_receive", "will_redirect",

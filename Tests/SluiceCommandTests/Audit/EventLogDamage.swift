@@ -15,7 +15,7 @@ struct EventLogDamage {
     "attributes",
   ]
 
-  /// - Parameter log: the lines of a log with `sequence` that breaks no rule.
+  /// - Parameter log: the lines of a log that has `sequence` and breaks no rule.
   init(of log: [String], random: inout some RandomNumberGenerator) throws {
     let index = Int.random(in: log.indices, using: &random)
     var lines = log

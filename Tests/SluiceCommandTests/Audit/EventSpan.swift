@@ -7,7 +7,7 @@ struct EventSpan {
   let startNs: Int64
   let endNs: Int64
 
-  /// Nil where the schema forbids it.
+  /// Returns nil if the schema does not allow this value.
   init?(_ document: JSONValue) {
     var strings: [String: String] = [:]
     var counts: [String: Int64] = [:]

@@ -4,7 +4,7 @@
 /// Each rule is checked in its own pass over the events. One pass for all rules would be faster, but harder to compare
 /// with the table of the rules.
 struct TransactionAudit {
-  /// The events without `did_end_span`, which is not a step of the transaction.
+  /// The events of the transaction. `did_end_span` is left out, because it is not a step of the transaction.
   let events: [EventLine]
   private let all: [EventLine]
 
@@ -64,8 +64,8 @@ struct TransactionAudit {
     }
   }
 
-  /// Checks that each span ends once and within the time of the transaction, and that its event has no members of other
-  /// events.
+  /// Checks that each span ends once and within the time of the transaction, and that the event of its end has no
+  /// members that belong to other events.
   private func checkSpans() throws(LogComplaint) {
     var ended: Set<String> = []
     for (index, event) in all.enumerated() {

@@ -103,7 +103,7 @@ struct TraceIDs: Hashable {
   let trace: String
   let span: String
 
-  /// Nil if the request has no such header.
+  /// Returns nil if the request has no such header.
   init?(_ request: ServerRequest) { self.init(request.headers.first("traceparent")) }
 
   init?(_ text: String?) {

@@ -67,7 +67,8 @@ struct AttachedComparison {
     #expect(passed.isEmpty, sourceLocation: location)
   }
 
-  /// Like ``expectSame``. In addition, no request may have trace headers, and all must have the same reason for it.
+  /// Like ``expectSame``. In addition, no request may have trace headers, and the reason must be the same for all
+  /// requests.
   func expectSameAndPassed(_ count: Int, _ reason: String, _ location: SourceLocation = #_sourceLocation) {
     expectSame(location)
     #expect(tracedCount == 0, sourceLocation: location)

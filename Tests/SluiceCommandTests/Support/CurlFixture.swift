@@ -34,7 +34,7 @@ final class CurlFixture {
 
   private func writeFiles() throws {
     let passwords = "machine 127.0.0.1 login me password \"p w\"\ndefault login other password o\n"
-    // This time is near enough that no limit of a cookie's lifetime shortens it.
+    // This time is only 30 days away, so no limit of a cookie's lifetime shortens it.
     let expires = (time(nil) / 86_400 + 30) * 86_400
     let cookies = """
       # Netscape HTTP Cookie File

@@ -125,7 +125,7 @@ enum CurlInvocations {
 
   /// Arguments for a TLS server at `{tls}`. `{ca}` is its authority, `{cert}` and `{key}` are a client certificate and
   /// its key, and `{locked}` is the same key, encrypted with the password `secret`. `{both}` has the certificate and
-  /// the encrypted key in one file. `{public}` is the server's public key, and `{pin}` its hash.
+  /// the encrypted key in one file. `{public}` is the server's public key, and `{pin}` is the hash of this key.
   static let secure: [String] = [
     "{tls}/facts", "-k {tls}/facts", "--insecure {tls}/facts", "--cacert {ca} {tls}/facts",
     "--cacert {ca} --cert {cert} --key {key} {tls}/facts",

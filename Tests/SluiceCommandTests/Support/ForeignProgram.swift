@@ -1,7 +1,7 @@
 import SluiceTestKit
 
 /// A C program of `Tests/Programs/attached` that does not use Sluice, or a library for such a program. The built file
-/// is removed with the last copy of this value.
+/// is removed when the last copy of this value is released.
 struct ForeignProgram {
   let path: String
   private let folder: TemporaryDirectory

@@ -17,7 +17,7 @@ struct Answer: Equatable {
   enum End: Equatable {
     /// The position after the last byte of the response.
     case at(Int)
-    /// The end of the connection.
+    /// The response ends when the connection ends.
     case connection
   }
 
@@ -35,7 +35,8 @@ struct Answer: Equatable {
   /// For http-parser: the position at which it refused the bytes. For our parser: the beginning of the head that it has
   /// not read completely, or of the body.
   var position = 0
-  /// The end position of each piece of data. In a chunked body, each piece is a chunk. Only rules use this member.
+  /// The end position of each piece of data. In a chunked body, each piece is a chunk. Only ``DifferenceRule`` uses
+  /// this member.
   var dataEnds: [Int] = []
 }
 

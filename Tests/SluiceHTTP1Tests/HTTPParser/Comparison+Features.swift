@@ -1,7 +1,7 @@
 /// Features of the compared bytes, which rules use as conditions.
 extension Comparison {
-  /// The bytes from the beginning of the head that our parser has not read completely. After the final head, the bytes
-  /// from the beginning of the body.
+  /// The bytes that begin with the head that our parser has not read completely. If the final head was read, the bytes
+  /// that begin with the body.
   var rest: ArraySlice<UInt8> { bytes[ours.position...] }
 
   /// All bytes as text in lower case.

@@ -17,7 +17,7 @@ extension DifferenceExample {
         #"refused: the answer begins with "\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n" and not with "HTTP/1.""#,
       httpParser: #"200 [Content-Length: 2], "hi", ends at 42, stays open"#),
     DifferenceExample(
-      rule: "reads only the H of HTTP",
+      rule: "checks only the H of HTTP",
       response: "HELP!1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
       ours: #"refused: the answer begins with "HELP!1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi" and not with "HTTP/1.""#,
       httpParser: #"200 [Content-Length: 2], "hi", ends at 40, stays open"#),
@@ -84,7 +84,7 @@ extension DifferenceExample {
       ours: "refused: an upgrade that was not requested (101)",
       httpParser: "101 [Upgrade: a] [Connection: upgrade], ends at 69, stays open"),
     DifferenceExample(
-      rule: "skips everything up to the CR after the size of a chunk and a space or a semicolon",
+      rule: "skips everything from a space or semicolon after a chunk size up to the CR",
       response: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;\n\r\nhi\r\n0\r\n\r\n",
       ours: "refused: the size of a chunk without CRLF after it",
       httpParser: #"200 [Transfer-Encoding: chunked], "hi", ends at 61, stays open"#),
@@ -94,12 +94,12 @@ extension DifferenceExample {
       ours: "refused: a chunk with more data than its size",
       httpParser: #"200 [Transfer-Encoding: chunked], "hi", ends at 59, stays open"#),
     DifferenceExample(
-      rule: "reads a byte above 0x7F as a digit 0 of the size of a chunk",
+      rule: "reads a byte above 0x7F in the size of a chunk as the digit 0",
       response: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\né\r\n\r\n",
       ours: "refused: a chunk without a size",
       httpParser: #"200 [Transfer-Encoding: chunked], "hi", ends at 60, stays open"#),
     DifferenceExample(
-      rule: "accepts the size of a chunk with more than 15 digits",
+      rule: "accepts a chunk size of more than 15 digits",
       response: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0000000000000002\r\nhi\r\n0\r\n\r\n",
       ours: "refused: the size of a chunk has more than 15 digits",
       httpParser: #"200 [Transfer-Encoding: chunked], "hi", ends at 74, stays open"#),
@@ -134,7 +134,7 @@ extension DifferenceExample {
       ours: #"200 [Transfer-Encoding: chunked], "hi", ends at 60, stays open"#,
       httpParser: "refused: HPE_INVALID_CHUNK_SIZE"),
     DifferenceExample(
-      rule: "refuses a byte before its line is complete",
+      rule: "refuses an invalid byte before the rest of its line arrives",
       response: "HTTP/1.1 200 OK\r\nX(",
       ours: "unfinished",
       httpParser: "refused: HPE_INVALID_HEADER_TOKEN"),
@@ -144,32 +144,32 @@ extension DifferenceExample {
       ours: #"200 [X-A: 1] [Content-Length: 2], "hi", ends at 49, stays open"#,
       httpParser: #"200 [X-A: 1 ] [Content-Length: 2], "hi", ends at 49, stays open"#),
     DifferenceExample(
-      rule: "keeps the spaces of a folded line, and puts none in place of its line end",
+      rule: "keeps the spaces of a folded line, and does not replace its line end with a space",
       response: "HTTP/1.1 200 OK\r\nX-A: 1\r\n\t 2\r\nContent-Length: 2\r\n\r\nhi",
       ours: #"200 [X-A: 1 2] [Content-Length: 2], "hi", ends at 53, stays open"#,
       httpParser: "200 [X-A: 1\t 2] [Content-Length: 2], \"hi\", ends at 53, stays open"),
     DifferenceExample(
-      rule: "reads a body of 1xx, 204 and 304",
+      rule: "reads a body after a 1xx, 204 or 304 head",
       response: "HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\nhi",
       ours: "304 [Content-Length: 2], ends at 48, stays open",
       httpParser: #"304 [Content-Length: 2], "hi", ends at 50, stays open"#),
     DifferenceExample(
-      rule: "takes a name that only begins with Transfer-Encoding for that field",
+      rule: "treats a longer name that begins with Transfer-Encoding as that field",
       response: "HTTP/1.1 200 OK\r\nTransfer-Encodings: 1\r\nContent-Length: 2\r\n\r\nhi",
       ours: #"200 [Transfer-Encodings: 1] [Content-Length: 2], "hi", ends at 63, stays open"#,
       httpParser: "refused: HPE_UNEXPECTED_CONTENT_LENGTH"),
     DifferenceExample(
-      rule: "overlooks an element of a list beside a tab",
+      rule: "overlooks an element of a list if it is next to a tab",
       response: "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip,\tchunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
       ours: "200 [Transfer-Encoding: gzip,\tchunked], \"hi\", ends at 65, stays open",
       httpParser: "200 [Transfer-Encoding: gzip,\tchunked], \"2\\r\\nhi\\r\\n0\\r\\n\\r\\n\", ends with the connection"),
     DifferenceExample(
-      rule: "overlooks what comes after an empty element, or one that does not begin like a token",
+      rule: "overlooks the elements after an empty element or after an element that does not begin like a token",
       response: "HTTP/1.1 200 OK\r\nConnection: , close\r\nContent-Length: 2\r\n\r\nhi",
       ours: #"200 [Connection: , close] [Content-Length: 2], "hi", ends at 61, closes"#,
       httpParser: #"200 [Connection: , close] [Content-Length: 2], "hi", ends at 61, stays open"#),
     DifferenceExample(
-      rule: "overlooks what comes after the beginning of a known element",
+      rule: "overlooks the elements after an element that is only the beginning of a known one",
       response: "HTTP/1.1 200 OK\r\nConnection: keep, close\r\nContent-Length: 2\r\n\r\nhi",
       ours: #"200 [Connection: keep, close] [Content-Length: 2], "hi", ends at 65, closes"#,
       httpParser: #"200 [Connection: keep, close] [Content-Length: 2], "hi", ends at 65, stays open"#),

@@ -1,26 +1,32 @@
 extension DifferenceRule {
   /// Rules for responses that neither parser refuses, but that the parsers read differently.
   static let readInAnotherWay: [DifferenceRule] = [
-    DifferenceRule(name: "keeps the spaces after a value", section: "RFC 9112 §5.1: they are no part of it") {
+    DifferenceRule(
+      name: "keeps the spaces after a value", section: "RFC 9112 §5.1: the spaces are not part of the value"
+    ) {
       comparison in
       comparison.equalFields { Answer.trimmedAtEnd($0) }
     },
     DifferenceRule(
-      name: "keeps the spaces of a folded line, and puts none in place of its line end", section: "RFC 9112 §5.2"
+      name: "keeps the spaces of a folded line, and does not replace its line end with a space",
+      section: "RFC 9112 §5.2"
     ) { comparison in
       guard comparison.hasNeighbours({ $0 == 0x0A && [0x20, 0x09].contains($1) }) else { return [] }
       return comparison.equalFields { Answer.withSingleSpaces($0) }
     },
     // The comparison is repeated after http-parser was told that there is no body. Other rules must explain the
     // differences that remain.
-    DifferenceRule(name: bodyWithoutBody, section: "RFC 9112 §6.3: whatever the fields say") { comparison in
+    DifferenceRule(
+      name: bodyWithoutBody, section: "RFC 9112 §6.3: such responses have no body, whatever the fields say"
+    ) {
+      comparison in
       guard comparison.framesNoBody else { return [] }
       let corrected = Comparison(comparison.bytes, isAnswerToHead: comparison.isAnswerToHead, skipsBodies: true)
       let others = all.filter { $0.name != bodyWithoutBody }
       return corrected.explained(by: others).left.isEmpty ? comparison.differences : []
     },
     DifferenceRule(
-      name: "takes a name that only begins with Transfer-Encoding for that field",
+      name: "treats a longer name that begins with Transfer-Encoding as that field",
       section: "RFC 9110 §5.1: a name is compared as a whole"
     ) { comparison in
       guard let head = comparison.ours.heads.last,
@@ -29,17 +35,20 @@ extension DifferenceRule {
       if comparison.theirs.refusal == "HPE_UNEXPECTED_CONTENT_LENGTH" { return [.acceptance] }
       return comparison.readsUntilClose ? comparison.differences.subtracting([.heads, .fields]) : []
     },
-    overlooks("overlooks an element of a list beside a tab", "RFC 9110 §5.6.1: optional whitespace is space or tab") {
+    overlooks(
+      "overlooks an element of a list if it is next to a tab", "RFC 9110 §5.6.1: optional whitespace is space or tab"
+    ) {
       $0.contains("\t")
     },
     overlooks(
-      "overlooks what comes after an empty element, or one that does not begin like a token",
+      "overlooks the elements after an empty element or after an element that does not begin like a token",
       "RFC 9110 §5.6.1.2: empty elements are ignored"
     ) { value in
       value.split(separator: ",", omittingEmptySubsequences: false)
         .contains { !$0.drop { $0 == " " }.utf8.first.isTokenCharacter }
     },
-    overlooks("overlooks what comes after the beginning of a known element", "RFC 9110 §5.6.1") { value in
+    overlooks("overlooks the elements after an element that is only the beginning of a known one", "RFC 9110 §5.6.1") {
+      value in
       value.split(separator: ",").map { $0.drop { $0 == " " } }
         .contains { element in
           ["chunked", "close", "keep-alive", "upgrade"].contains { $0.hasPrefix(element) && $0 != element }
@@ -53,7 +62,8 @@ extension DifferenceRule {
       return [.connection]
     },
     DifferenceRule(
-      name: "reuses a connection after a transfer coding in HTTP/1.0", section: "RFC 9112 §6.1: close it"
+      name: "reuses a connection after a transfer coding in HTTP/1.0",
+      section: "RFC 9112 §6.1: the client must close the connection"
     ) { comparison in
       guard let head = comparison.finalHeads?.ours, head.isHTTP10, !comparison.ours.keepsConnection,
         !head.values("transfer-encoding").isEmpty
@@ -68,7 +78,7 @@ extension DifferenceRule {
       return head.elements("proxy-connection").contains(option) ? [.connection] : []
     },
     DifferenceRule(
-      name: "obeys trailers that decide about the connection", section: "RFC 9110 §6.5.1: they do not"
+      name: "obeys trailers that decide about the connection", section: "RFC 9110 §6.5.1: trailers must not decide this"
     ) { comparison in
       let names = ["connection", "proxy-connection", "transfer-encoding"]
       return comparison.ours.trailers.contains { field in names.contains { field.lowercasedName.hasPrefix($0) } }
@@ -78,9 +88,10 @@ extension DifferenceRule {
 }
 
 extension DifferenceRule {
-  private static let bodyWithoutBody = "reads a body of 1xx, 204 and 304"
+  private static let bodyWithoutBody = "reads a body after a 1xx, 204 or 304 head"
 
-  /// A rule for values in which http-parser overlooks `chunked` as the last coding, or an option of `Connection`.
+  /// Makes a rule for values in which http-parser overlooks an element: `chunked` as the last coding, or an option of
+  /// `Connection`.
   private static func overlooks(
     _ name: String, _ section: String, in isLikeThis: @escaping @Sendable (String) -> Bool
   ) -> DifferenceRule {
@@ -104,7 +115,7 @@ extension DifferenceRule {
 }
 
 extension Comparison {
-  /// Returns which of `fields` and `trailers` are equal after the values of both parsers were changed in this way.
+  /// Applies `change` to the values of both parsers, and returns which of `fields` and `trailers` are then equal.
   fileprivate func equalFields(_ change: ([UInt8]) -> [UInt8]) -> Set<Aspect> {
     func changed(_ fields: [Answer.Field]) -> [Answer.Field] {
       fields.map { Answer.Field(name: $0.name, value: change($0.value)) }

@@ -16,7 +16,8 @@ extension DifferenceRule {
       "refuses a tab after a length", "RFC 9112 §5: optional whitespace is space or tab", ["HPE_INVALID_CONTENT_LENGTH"]
     ) { $0.refusedByte == 0x09 && $0.ended.ours.heads.last?.elements("content-length").count == 1 },
     itRefuses(
-      "checks the length of a response that has no body", "RFC 9112 §6.3: regardless of the fields",
+      "checks the length of a response that has no body",
+      "RFC 9112 §6.3: such a response has no body, whatever the fields say",
       ["HPE_UNEXPECTED_CONTENT_LENGTH", "HPE_INVALID_CONTENT_LENGTH"]
     ) { $0.framesNoBody || $0.ended.framesNoBody },
     itRefuses(
@@ -33,7 +34,8 @@ extension DifferenceRule {
       $0.refusedByte == 0x09
     },
     itRefuses(
-      "refuses a byte before its line is complete", "none: ours refuses the line too, once it has its end",
+      "refuses an invalid byte before the rest of its line arrives",
+      "none: our parser also refuses the line, when the line's end arrives",
       [
         "HPE_INVALID_HEADER_TOKEN", "HPE_INVALID_STATUS", "HPE_INVALID_VERSION", "HPE_INVALID_CONTENT_LENGTH",
         "HPE_UNEXPECTED_CONTENT_LENGTH",

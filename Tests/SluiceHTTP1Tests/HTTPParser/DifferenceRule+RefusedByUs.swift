@@ -2,9 +2,9 @@ extension DifferenceRule {
   /// Rules for responses that only our parser refuses.
   static let refusedByUs: [DifferenceRule] = [
     weRefuse(
-      "skips empty lines before a response", "RFC 9112 §2.2 allows it for requests alone", ["the answer begins with"]
+      "skips empty lines before a response", "RFC 9112 §2.2 allows it only for requests", ["the answer begins with"]
     ) { [0x0D, 0x0A].contains($0.rest.first) },
-    weRefuse("reads only the H of HTTP", "RFC 9112 §2.3", ["the answer begins with"]) {
+    weRefuse("checks only the H of HTTP", "RFC 9112 §2.3", ["the answer begins with"]) {
       $0.rest.first == UInt8(ascii: "H")
         && !$0.rest.dropFirst().prefix(4).elementsEqual("TTP/".utf8.prefix($0.rest.count - 1))
     },
@@ -29,7 +29,8 @@ extension DifferenceRule {
     },
     weRefuse("accepts a NUL as the first byte of a value", "RFC 9110 §5.5", ["with a NUL"]) {
       $0.bytes.split(separator: 0x0A).contains { line in
-        // The NUL comes after the colon, or in a line that continues an empty value.
+        // Apart from spaces and tabs, the NUL comes first after the colon, or first in a line that continues an empty
+        // value.
         [line, line.drop { $0 != UInt8(ascii: ":") }.dropFirst()]
           .contains { $0.first { ![0x20, 0x09].contains($0) } == 0 }
       }
@@ -50,7 +51,7 @@ extension DifferenceRule {
     ) {
       $0.hasNeighbours { $0 == 0x0A && $1 == 0x20 }
     },
-    weRefuse("reads a folded field that decides about the message", "RFC 9112 §5.2 allows to refuse it", ["a folded"]) {
+    weRefuse("reads a folded field that decides about the message", "RFC 9112 §5.2 allows a refusal", ["a folded"]) {
       $0.hasNeighbours { $0 == 0x0A && [0x20, 0x09].contains($1) }
     },
     weRefuse(
@@ -69,7 +70,7 @@ extension DifferenceRule {
       $0.theirs.heads.last?.status == 101
     },
     weRefuse(
-      "skips everything up to the CR after the size of a chunk and a space or a semicolon", "RFC 9112 §7.1.1",
+      "skips everything from a space or semicolon after a chunk size up to the CR", "RFC 9112 §7.1.1",
       [
         "a chunk extension with a NUL", "the size of a chunk is not a hexadecimal number",
         "the size of a chunk without CRLF after it",
@@ -84,13 +85,13 @@ extension DifferenceRule {
       }
     },
     weRefuse(
-      "reads a byte above 0x7F as a digit 0 of the size of a chunk", "RFC 9112 §7.1",
+      "reads a byte above 0x7F in the size of a chunk as the digit 0", "RFC 9112 §7.1",
       ["a chunk without a size", "the size of a chunk is not a hexadecimal number"]
     ) {
       comparison in comparison.rest.contains { $0 > 0x7F }
     },
     weRefuse(
-      "accepts the size of a chunk with more than 15 digits", "RFC 9112 §7.1: no overflow", ["has more than 15 digits"]
+      "accepts a chunk size of more than 15 digits", "RFC 9112 §7.1: no overflow", ["has more than 15 digits"]
     ) { $0.hasDigits(atLeast: 16) },
   ]
 }

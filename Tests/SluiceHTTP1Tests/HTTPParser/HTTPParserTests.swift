@@ -5,7 +5,8 @@ import Testing
 /// Compares our parser and http-parser on the same damaged responses. A ``DifferenceRule`` must explain each
 /// difference.
 ///
-/// Compares 20,000 responses, and reads 2,000 others in pieces. With `SLUICE_SOAK=1`, there are 1,500,000 and 100,000.
+/// Compares 20,000 responses, and reads 2,000 others in pieces. With `SLUICE_SOAK=1`, compares 1,500,000 responses and
+/// reads 100,000 in pieces.
 @Suite struct HTTPParserTests {
   private static let isFull = getenv("SLUICE_SOAK") != nil
 

@@ -61,7 +61,7 @@ import Testing
     #expect(Self.script(stages: 2, [Self.piece("a"), Self.taken("")]) == ["chunk 0 a", "pull"])
   }
 
-  @Test func `a suspended stage stops the source, but its output is passed on`() {
+  @Test func `while a stage is suspended, the source stops, but what the stage has written is passed on`() {
     #expect(
       Self.script(stages: 2, [Self.piece("a"), Self.suspended("A"), Self.pass, Self.delivered, Self.resumed(0)])
         == ["chunk 0 a", "chunk 1 A", "deliver A", "wait", "pull"])
@@ -118,7 +118,7 @@ import Testing
         == ["chunk 0 a", "deliver A", "wait", "pull"])
   }
 
-  @Test func `a receiver that pauses stops everything, including the end`() {
+  @Test func `while the receiver pauses, no piece moves, and the end of the body waits too`() {
     #expect(
       Self.script(
         stages: 1,

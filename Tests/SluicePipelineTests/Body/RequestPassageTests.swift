@@ -106,7 +106,7 @@ import Testing
 }
 
 /// A stage that suspends on the given pieces, and at the end of the body if `end` is given. It converts the pieces on
-/// which it suspends to capital letters. Used on one thread.
+/// which it suspends to capital letters. The test uses it on one thread.
 private final class HoldingStage: Interceptor, @unchecked Sendable {
   let capabilities: StageCapabilities = .requestPieces
   private let held: Set<String>

@@ -43,7 +43,7 @@ import Testing
     func text(_ body: Body?) -> String? { body?.bytes.map { String(decoding: $0, as: UTF8.self) } }
   }
 
-  @Test func `the next piece is read after the disk has written the previous one, and the end after all`() throws {
+  @Test func `each piece is read after the disk has written the previous piece, and the end is read last`() throws {
     let fixture = Fixture(["a", "b"])
     try fixture.begin()
     #expect(fixture.stage.pieces == ["a"])
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3])
-  func `a write error of the disk at a piece or at the end fails the transaction`(failing: Int) throws {
+  func `the transaction fails if the disk reports a write error for a piece or at the end`(failing: Int) throws {
     let fixture = Fixture(["a", "b"], on: SlowFiles(failingAt: failing))
     try fixture.begin()
     for _ in 1..<failing { fixture.ready() }
@@ -81,7 +81,9 @@ import Testing
     #expect(fixture.text(hop?.response?.body) == "ab" && hop?.isBodyWhole == true)
   }
 
-  @Test func `if the disk of a recording fails, it omits the body, and the transaction continues`() throws {
+  @Test func `if the disk of a recording fails, its body is marked as incomplete, and the transaction continues`()
+    throws
+  {
     let fixture = Fixture(["a", "b"], on: SlowFiles(failingAt: 2))
     let sink = NotingSink()
     try fixture.begin(isRecorded: true, sink: sink)
@@ -120,7 +122,7 @@ private final class SlowFiles: Transport {
   private let failingAt: Int
   private(set) var gatherers: [SlowGatherer] = []
 
-  /// - Parameter failingAt: the number of the call of a gatherer that fails, counted from 1.
+  /// - Parameter failingAt: which call of a gatherer fails, counted from 1.
   init(failingAt: Int = .max) { self.failingAt = failingAt }
 
   func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer {

@@ -18,7 +18,7 @@ struct LedgerChange {
     case error = "a failure or a retry may have any code, and a stage may have set it"
     case stageStatus = "a stage may have set any status, if the event says that the status is a stage's"
     case timings = "a transport need not measure timings, and phases may add up to less than the elapsed time"
-    case retry = "a stage may ask for another attempt at any time, and the transaction may end before it begins"
+    case retry = "a stage may ask for another attempt at any time, and the transaction may end before that attempt"
     case informational = "a server may send any informational response"
     case attempt = "a did_complete after a will_retry may have the number of the ended attempt or of the next one"
   }
@@ -35,11 +35,11 @@ struct LedgerChange {
     let name = "\(index) \(log[index].kind.name)"
     var changes = [
       LedgerChange(name: "\(name) is lost", log: lost, reason: nil),
-      LedgerChange(name: "\(name) is told twice", log: doubled, reason: nil),
+      LedgerChange(name: "\(name) is written twice", log: doubled, reason: nil),
     ]
     if index + 1 < log.count {
       swapped.swapAt(index, index + 1)
-      changes.append(LedgerChange(name: "\(name) comes after the next", log: swapped, reason: nil))
+      changes.append(LedgerChange(name: "\(name) comes after the next event", log: swapped, reason: nil))
     }
     return changes
   }
@@ -154,8 +154,8 @@ extension LedgerChange {
     entry.time + (next.attempt > entry.attempt ? entry.duration : .zero) <= next.time
   }
 
-  /// Returns whether no other event must have the same request. The event is before `didConfigure`, or is the only one
-  /// after a redirect.
+  /// Returns whether no other event must have the same request. Either the event is before `didConfigure`, or it is the
+  /// only event after a redirect.
   private static func isOpenRequest(_ log: [LedgerEntry], _ index: Int) -> Bool {
     let entry = log[index]
     let attempt = log.indices.filter { log[$0].attempt == entry.attempt }
@@ -179,8 +179,8 @@ extension LedgerChange {
   }
 
   /// Returns whether a hop may end with this error. A hop without a response must have an error. A hop with a response
-  /// can have an error if the response was not validated, or if it is a redirect or a challenge, which is decided
-  /// before its body arrives.
+  /// can have an error if the response was not validated. A hop with a redirect or a challenge can have an error too,
+  /// because the engine decides about them before the body arrives.
   private static func isHopError(_ entry: LedgerEntry, in log: [LedgerEntry], _ index: Int) -> Bool {
     guard entry.errorCode != nil else { return has(.didReceive, ofHopOf: entry, log[..<index]) }
     let isDecided = [301, 302, 303, 307, 308, 401, 407].contains(entry.status)
@@ -188,7 +188,7 @@ extension LedgerChange {
       || !has(.didValidateResponse, ofHopOf: entry, log[index...])
   }
 
-  /// Returns whether the entry is a `willRetry` after which the attempt has no event, or only the end of the
+  /// Returns whether the entry is a possible `willRetry`: the next event begins the next attempt or ends the
   /// transaction.
   private static func isRetry(_ entry: LedgerEntry, in log: [LedgerEntry], _ index: Int) -> Bool {
     guard entry.kind == .willRetry, index > 0, index + 1 < log.count, entry.timings == nil else { return false }
@@ -203,7 +203,7 @@ extension LedgerChange {
 
   private static func isStageStatus(_ entry: LedgerEntry) -> Bool {
     guard let received = entry.receivedStatus, received != entry.status else { return false }
-    // The status of a hop's end is the server's, even without a `didReceive`.
+    // The end of a hop has the status that the server sent, even without a `didReceive`.
     if entry.kind == .didEndHop { return 200...999 ~= entry.status }
     return entry.kind == .willRetry || entry.kind == .didComplete && entry.outcome != .succeeded
   }

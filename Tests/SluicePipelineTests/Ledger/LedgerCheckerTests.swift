@@ -114,11 +114,11 @@ import Testing
   }
 
   @Test(arguments: [UInt64(0), 10])
-  func `a request that was not processed is sent again in the same attempt, after its pause`(_ pause: UInt64) {
+  func `an unprocessed request is sent again in the same attempt, after the announced pause`(_ pause: UInt64) {
     #expect(Self.violation(Self.resent(after: pause, at: 3 + pause)) == nil)
   }
 
-  @Test func `a request that was not processed is not sent again before its pause`() throws {
+  @Test func `an unprocessed request is not sent again before the announced pause has passed`() throws {
     let violation = try #require(Self.violation(Self.resent(after: 10, at: 12)))
     #expect(violation.rule == .timing)
     #expect("\(violation)".contains("did_issue comes 1 ns before the delay of will_retry has passed"))
@@ -193,7 +193,7 @@ import Testing
     #expect(Self.violation(challenged + [Self.failed(9, hop: 1)]) == nil)
   }
 
-  @Test func `a stage can answer in place of a hop that was never issued`() {
+  @Test func `if a hop fails before it is issued, a stage can answer in its place`() {
     let hop =
       Self.success().prefix(3)
       + [Self.entry(.didReceive, 3, status: 302), Self.entry(.willRedirect, 3, status: 302)]
@@ -239,7 +239,7 @@ import Testing
     #expect(Self.violation(head + [Self.entry(.willRedirect, 4, status: 302), Self.failed(5, hop: 1)]) == nil)
   }
 
-  @Test func `the duration of a hop is the time from its beginning, at the latest its did_issue, to its end`() {
+  @Test func `a hop begins between did_configure and did_issue, and its duration counts from there to its end`() {
     for took in 2...3 { #expect(Self.violation(Self.changed(4) { $0.duration = .nanoseconds(took) }) == nil) }
     for took in [0, 1, 4] {
       #expect(Self.violation(Self.changed(4) { $0.duration = .nanoseconds(took) })?.rule == .timing)
@@ -251,7 +251,7 @@ import Testing
     #expect(Self.violation(configured + [Self.broken(4, took: 4)])?.rule == .timing)
   }
 
-  @Test func `the status of a hop is the server's, even if stages change the response`() {
+  @Test func `the status of a hop is the status that the server sent, even if stages change the response`() {
     let issued = Self.success().prefix(3)
     var broken = Self.broken(4, took: 2, status: 200)
     #expect(Self.violation(issued + [broken])?.rule == .status)
@@ -405,7 +405,7 @@ import Testing
     }
   }
 
-  @Test func `the outcome is cancelled only for the engine's own error cancelled`() {
+  @Test func `the outcome is cancelled exactly if the error is cancelled and no stage has set it`() {
     func log(_ outcome: TransactionOutcome, _ code: ErrorCode, _ stage: String?) -> [LedgerEntry] {
       var end = Self.failed(1)
       (end.outcome, end.errorCode, end.errorStage) = (outcome, code, stage)
@@ -438,13 +438,13 @@ import Testing
     #expect(Self.violation([Self.entry(.willExecute, 0), end])?.rule == .timing)
   }
 
-  @Test func `timings may be in did_receive, did_end_hop and did_complete, and must not get lost between them`() {
+  @Test func `only did_receive, did_end_hop and did_complete can have timings, and a later event must not lose them`() {
     for index in [1, 2, 5, 6, 7] {
       #expect(Self.violation(Self.changed(index) { $0.timings = TransferTimings() })?.rule == .timing)
     }
     var log = Self.success()
     for index in [8, 4, 3] {
-      // The timings are in the events that were already changed, but not in the others.
+      // The loop adds timings from the last event to the first. The events that it has not reached have none.
       log[index].timings = TransferTimings()
       #expect((Self.violation(log)?.rule == .timing) == (index == 8))
     }
@@ -509,7 +509,7 @@ import Testing
     #expect(Self.violation(log(timings, 4, 8))?.rule == .timing)
   }
 
-  @Test func `all events of a hop from its did_issue on have the same place in a trace`() {
+  @Test func `from did_issue on, all events of a hop have the same place in a trace`() {
     let (mine, callers) = (TraceID(high: 7, low: 7), TraceID(high: 8, low: 8))
     func log(_ trace: TraceID?, _ span: UInt64?, _ parent: UInt64?, caller: UInt64? = 5) -> [LedgerEntry] {
       var log = Self.success()

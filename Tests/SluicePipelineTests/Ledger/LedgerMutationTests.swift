@@ -52,8 +52,8 @@ import Testing
     }
   }
 
-  /// Returns whether the event can be missing: it is the end of a hop that was never issued, and no will_retry follows
-  /// it. A transaction can end, or a stage can answer, before a hop begins.
+  /// Returns whether a log without this event is also valid. This is true for the end of a hop that was never issued,
+  /// unless a will_retry follows it. A transaction can end, or a stage can answer, before a hop begins.
   private static func mayBeMissing(_ index: Int, _ log: [LedgerEntry]) -> Bool {
     let isIssued = log.contains {
       $0.kind == .didIssue && $0.attempt == log[index].attempt && $0.hop == log[index].hop

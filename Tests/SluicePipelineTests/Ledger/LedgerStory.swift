@@ -43,12 +43,12 @@ struct LedgerStory {
   }
 
   private final class Recorder: Tracer, @unchecked Sendable {
-    // Used on one thread.
+    // The tests use it on one thread.
     var log: [LedgerEntry] = []
     func record(_ event: TraceEvent) { log.append(LedgerEntry(event)) }
   }
 
-  /// A stage that consists of optional closures. Used on one thread.
+  /// A stage that consists of optional closures. The tests use it on one thread.
   final class Stage: Interceptor, @unchecked Sendable {
     var wantsBody = false
     var request: ((Exchange) -> Verdict)?
@@ -101,7 +101,7 @@ extension LedgerStory {
       try LedgerStory("plain", ok),
       try LedgerStory("with a body that a stage wants", stage: Stage { $0.wantsBody = true }, ok),
       try LedgerStory(
-        "with fields behind the body",
+        "with trailers after the body",
         .response(Response(status: 200, body: .text("ok"), trailers: ["x-sum": "7"]))),
       try LedgerStory("changed by a stage", stage: changing(to: 200), status(500)),
     ]

@@ -7,7 +7,7 @@ import Testing
 
 /// Call-outs that a host refuses. `SluiceTests` tests accepted call-outs over real sockets.
 struct CallOutRefusalTests {
-  @Test func `a call-out in create is refused and counted, but a call-out in activate is sent`() async throws {
+  @Test func `a call-out from create is refused and counted, but a call-out from activate is sent`() async throws {
     let stage = try await StageFixture("calls-in-create", defines: ["ACTIVATE=SLUICE_STATUS_OK"])
     #expect(stage.told("in-create") == ["-2"])
     #expect(stage.instance.violations[.earlyCallOut] == 1)

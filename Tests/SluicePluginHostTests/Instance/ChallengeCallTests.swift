@@ -61,7 +61,7 @@ struct ChallengeCallTests {
     #expect(stage.transport.issued.count == 9)
   }
 
-  @Test func `a stage can fail a transaction at a challenge, or answer after it was suspended`() async throws {
+  @Test func `a stage can fail a transaction at a challenge, or suspend and answer later`() async throws {
     let failing = try await Self.stage("FAIL=1")
     #expect(
       try failing.run(StageFixture.request()).error
@@ -95,7 +95,7 @@ struct ChallengeCallTests {
     #expect(stage.transport.issued.count == 1)
   }
 
-  @Test func `a server that answers 407 as if it were a proxy gets no credentials for a proxy`() async throws {
+  @Test func `a server that answers 407 as if it were a proxy gets no proxy credentials`() async throws {
     let stage = try await Self.stage(answer: { _ in
       .response(Response(status: 407, headers: ["proxy-authenticate": "Bearer"]))
     })

@@ -27,7 +27,7 @@ struct ConcurrencyTests {
     #expect(stage.loop.run(until: { outcome.result != nil }))
     #expect(outcome.result?.error == nil)
     #expect(stage.transport.issued.first?.headers["x-blocked"] == "yes")
-    // The blocking call's copy of the data is released on its thread, possibly after the end of the transaction.
+    // The thread of the blocking call releases the call's copy of the data, possibly after the end of the transaction.
     #expect(stage.loop.run(until: { stage.numbers("fixture.released", count: 2) == [1, 0] }))
   }
 
@@ -232,7 +232,7 @@ struct ConcurrencyTests {
   }
 
   @Test(arguments: [("ISSUE", "on_issue"), ("PIECES", "sluice.body/1"), ("TRACES", "on_event")])
-  func `a serial and blocking stage is refused if it has a callback for which a loop would have to wait`(
+  func `a serial and blocking stage is refused if it has a callback that would make a loop wait`(
     define: String, call: String
   ) async throws {
     let error = await #expect(throws: PluginError.self) {

@@ -7,7 +7,7 @@ import Testing
 @testable import SluicePluginHost
 
 /// JSON from a plugin that is nested more deeply than recursive functions can follow. Each test runs in its own
-/// process, which must survive it.
+/// process, which must not crash.
 struct DeepDocumentTests {
   private static func run(_ defines: String...) async throws -> (StageFixture, TransactionResult) {
     let stage = try await StageFixture("nests-deeply", defines: defines) { _ in
@@ -24,7 +24,7 @@ struct DeepDocumentTests {
       && stage.transport.issued.isEmpty
   }
 
-  @Test func `a body nested 200,000 deep fails the transaction and names the stage`() async {
+  @Test func `a body nested 200,000 levels deep fails the transaction, and the error names the stage`() async {
     await #expect(processExitsWith: .success) {
       try #require(try await Self.fails("IN_BODY", saying: "nested deeper than 2048 levels"))
     }
@@ -92,7 +92,7 @@ struct DeepDocumentTests {
     }
   }
 
-  @Test func `a state nested 50,000 deep is refused`() async {
+  @Test func `a state nested 50,000 levels deep is refused`() async {
     await #expect(processExitsWith: .success) {
       let stage = try await StageFixture("nests-deeply", defines: ["DEPTH=50000"])
       let error = try #require(

@@ -40,11 +40,11 @@ struct DocumentMatchTests {
     #expect(next.calls.isEmpty)
   }
 
-  @Test func `a match is compared with the live document, and the document is not converted for it`() async throws {
+  @Test func `a match is compared with the live document, without a conversion of the document`() async throws {
     let (stage, next) = try await Self.stage([], match: Self.matches)
     let result = try stage.run(Self.request())
     #expect(result.error == nil)
-    #expect(next.calls.first == true, "the document was converted to be matched")
+    #expect(next.calls.first == true, "the document was converted for the comparison")
     #expect(stage.transport.issued.first?.method == "PATCH")
   }
 

@@ -40,7 +40,9 @@ struct ExchangeTests {
     #expect(sent.headers["x-hop"] == "0")
   }
 
-  @Test func `a context is filled up to the caller's size, and members unknown to the host are zero`() async throws {
+  @Test func `the host fills a context up to the size that the caller states, and sets unknown members to zero`()
+    async throws
+  {
     let stage = try await StageFixture("edits-headers")
     _ = try stage.run(StageFixture.request("GET", Self.headers))
     #expect(stage.told("small") == ["0"] && stage.told("small-is") == ["7"])
@@ -104,7 +106,7 @@ struct ExchangeTests {
     #expect(result.response?.body.bytes == Array(#"{"ok":true,"seen":true}"#.utf8))
   }
 
-  @Test func `an invalid document fails the transaction and names the stage`() async throws {
+  @Test func `an invalid document fails the transaction, and the error names the stage`() async throws {
     let stage = try await StageFixture("edits-documents", defines: ["INVALID"])
     let result = try stage.run(StageFixture.request())
     #expect(result.error?.stage == "stage")
@@ -116,7 +118,7 @@ struct ExchangeTests {
     ("REQUEST_FIELD", "connection"), ("REQUEST_FIELD", "transfer-encoding"), ("RESPONSE_FIELD", "keep-alive"),
     ("RESPONSE_FIELD", "upgrade"), ("RESPONSE_TRAILER", "connection"), ("RESPONSE_TRAILER", "te"),
   ])
-  func `a document with a hop-by-hop field fails the transaction, and names the stage and the field`(
+  func `a document with a hop-by-hop field fails the transaction, and the error names the stage and the field`(
     _ place: String, _ name: String
   ) async throws {
     let stage = try await StageFixture("edits-documents", defines: ["\(place)=\"\(name)\""])
@@ -153,7 +155,7 @@ struct ExchangeTests {
     #expect(stage.instance.violations[.invalidDocument] == 1)
   }
 
-  @Test func `trailers that a document changes reach the caller, and the document can keep any field of the server`()
+  @Test func `trailers that a document changes reach the caller, and a document can keep every field from the server`()
     async throws
   {
     let sent = Response(status: 200, headers: ["keep-alive": "timeout=5"], trailers: ["content-type": "a/b"])
@@ -211,7 +213,7 @@ struct ExchangeTests {
     #expect(stage.transport.issued.first?.headers == ["Host": "a.example:81"])
   }
 
-  @Test func `data of an exchange is kept over attempts, and each value is released once`() async throws {
+  @Test func `data of an exchange remains in the next attempt, and each value is released once`() async throws {
     let stage = try await StageFixture("keeps-data")
     let outcome = stage.begin(try StageFixture.request())
     #expect(stage.told("release").isEmpty)

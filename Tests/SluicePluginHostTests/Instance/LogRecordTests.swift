@@ -26,7 +26,7 @@ struct LogRecordTests {
     #expect(entry.attributes["a.bytes"] == "a\u{FFFD}" && entry.attributes["a.empty"] == "")
     guard case .text(let long)? = entry.attributes["a.long"] else { throw TestKitError("no long text") }
     #expect(long.utf8.count <= Attribute.textBytes && long.hasSuffix("…"))
-    // The record has its own attributes and the transaction's, and each text is on one line.
+    // The record has its own attributes and the attributes of the transaction, and each text is on one line.
     #expect(entry.attributes["both"] == "record" && entry.attributes["of.transaction"] == "three\\nfour")
     #expect(entry.attributes.first { $0.name == "a.secret" }?.shownValue == "REDACTED")
   }

@@ -21,7 +21,7 @@ import Testing
     #expect(error.message == "down\nsluice: error: the host is down\r\u{1B}[2J\u{2028}end\u{FFFD}")
   }
 
-  @Test func `a message that is too long is cut off at a character, with a mark`() async throws {
+  @Test func `a message that is too long is cut off between two characters, and ends with an ellipsis`() async throws {
     let stage = try await StageFixture("says-too-much", defines: ["MESSAGE=\"\u{20AC}\"", "AGAIN=300000"])
     let (log, error) = try message(stage)
     #expect(log.utf8.count <= 8 << 10 && log.utf8.count > (8 << 10) - 6)
@@ -54,7 +54,7 @@ import Testing
     #expect(result.error?.code.rawValue == code)
   }
 
-  @Test func `a reason that fills its buffer is cut off at a character, with a mark`() {
+  @Test func `a reason that fills its buffer is cut off between two characters, and ends with an ellipsis`() {
     let (_, message) = PluginErrorBuffer.collect { error in
       let capacity = Int(error.pointee.capacity)
       for index in 0..<capacity - 1 { error.pointee.message[index] = CChar(bitPattern: [0xE2, 0x82, 0xAC][index % 3]) }

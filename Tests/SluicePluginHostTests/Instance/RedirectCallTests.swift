@@ -48,7 +48,7 @@ struct RedirectCallTests {
   }
 
   @Test(arguments: [("SLUICE_VERDICT_CONTINUE", 200), ("SLUICE_VERDICT_RESPOND", 302)])
-  func `a stage can decide about a redirect after it was suspended`(decision: String, status: Int) async throws {
+  func `a stage can suspend, and decide about a redirect later`(decision: String, status: Int) async throws {
     let stage = try await Self.stage("LATE=1", "DECISION=\(decision)")
     let result = try stage.run(StageFixture.request())
     #expect(result.error == nil)
@@ -59,13 +59,13 @@ struct RedirectCallTests {
     #expect(stage.told("cancel").isEmpty)
   }
 
-  @Test func `a stage that refuses a redirect after it was suspended gives its reason`() async throws {
+  @Test func `if a stage suspends and then refuses a redirect, the error has the stage's reason`() async throws {
     let stage = try await Self.stage("LATE=1", "DECISION=SLUICE_VERDICT_FAIL")
     #expect(try stage.run(StageFixture.request()).error?.code == "no_way")
   }
 
   @Test(arguments: ["SLUICE_VERDICT_RETRY", "77"])
-  func `any other verdict is a fault, and the stage is skipped if the configuration says so`(
+  func `any other verdict is a fault, and onFault decides whether the stage is skipped`(
     verdict: String
   ) async throws {
     let stage = try await Self.stage("DECISION=\(verdict)")
@@ -75,7 +75,9 @@ struct RedirectCallTests {
     #expect(try stage.run(StageFixture.request()).response?.status == 200)
   }
 
-  @Test func `a stage that never answers is cancelled at its deadline, and at the attempt's limit`() async throws {
+  @Test func `a stage that never answers is cancelled at its deadline or at the time limit of the attempt`()
+    async throws
+  {
     let stage = try await Self.stage("NEVER=1")
     stage.stageDeadline = .milliseconds(200)
     let outcome = stage.begin(try StageFixture.request())

@@ -12,7 +12,9 @@ struct SharedValueTests {
   private let start = Instant(nanoseconds: 1000)
   private func after(_ seconds: Int) -> Instant { start + .seconds(seconds) }
 
-  @Test func `a plugin can set, read, exchange and remove values by their versions`() async throws {
+  @Test func `a plugin can set, read, exchange and remove a value, and the value's version decides what succeeds`()
+    async throws
+  {
     let stage = try await StageFixture("shares-values")
     _ = try stage.run(StageFixture.request())
     let statuses = [
@@ -102,7 +104,7 @@ struct SharedValueTests {
     #expect(table.set(name("c"), [1], until: nil, at: start) != .full)
   }
 
-  @Test func `if many threads exchange a value at the same time, exactly one succeeds`() async {
+  @Test func `if many threads replace the same version of a value at the same time, exactly one succeeds`() async {
     let table = table()
     for round in 0..<100 {
       let before = table.get(name("a"), at: start)?.version ?? 0

@@ -40,7 +40,7 @@ struct SuspensionTests {
     #expect(stage.told("enter-late") == ["0"])
   }
 
-  @Test func `the details of a late verdict can be set inside enter`() async throws {
+  @Test func `the details of a late verdict can be set through the exchange that enter returns`() async throws {
     let failing = try await StageFixture("resumes-elsewhere", defines: ["VERDICT=SLUICE_VERDICT_FAIL"])
     let failure = try failing.run(StageFixture.request()).error
     #expect(failure == TransactionError(code: "too_late", message: "the thread said no", stage: "stage"))

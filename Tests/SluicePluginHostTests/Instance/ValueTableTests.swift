@@ -44,7 +44,9 @@ struct ValueTableTests {
     #expect(get(table, "a") == 8)
   }
 
-  @Test func `no change is lost if several threads add, set for the first time and exchange`() async {
+  @Test func `no change is lost if several threads set new keys, add to values and exchange values at the same time`()
+    async
+  {
     let table = ValueTable()
     let rounds = 5000
     await withTaskGroup { group in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// Libraries with one wrong number. The reader must never crash, and the message must name the problem.
+/// Libraries in which one number is wrong. The reader must never crash, and the message must name the problem.
 struct DamagedLibraryTests {
   private func minimal(_ flags: [String] = []) async throws -> LibraryBytes {
     let names = ["-Wl,-soname,libminimal.so", "-Wl,-rpath,/nowhere", "-Wl,--build-id"]
@@ -32,7 +32,7 @@ struct DamagedLibraryTests {
     #expect(judge(library) == nil)
   }
 
-  @Test func `preflight accepts or refuses a library with any number in its headers and tables`() async throws {
+  @Test func `preflight does not crash, whatever number a header or table of a library contains`() async throws {
     let whole = try await minimal()
     let headers = Array(stride(from: 16, to: 64, by: 2)).map { ($0, 2) }
     let entries = (whole.segments.map(\.header) + whole.sections.map(\.header)).flatMap { header in
@@ -61,7 +61,7 @@ struct DamagedLibraryTests {
     #expect(judge(library)?.says("is damaged", "bytes in the file and 0 in memory") == true)
   }
 
-  @Test func `notes that the loader does not find are refused as damage`() async throws {
+  @Test func `a library whose notes are in no segment of notes is refused as damaged`() async throws {
     var library = try await minimal()
     for note in library.segments where note.type == LibraryBytes.note {
       library.write(LibraryBytes.interpreter, at: note.typePlace, width: 4)
@@ -146,7 +146,7 @@ struct DamagedLibraryTests {
     #expect(facts.refusal(by: HostOffer(allowed: [.writableCode]), at: "a.so") == nil)
   }
 
-  @Test func `symbols are not looked up in a file with segments that end out of range`() async throws {
+  @Test func `if the segments of a file end out of range, no symbols are looked up in the file`() async throws {
     var library = try await minimal()
     for segment in library.segments where segment.type == LibraryBytes.load {
       library.write(.max, at: segment.fileSizePlace, width: 8)

@@ -10,8 +10,8 @@ import Testing
 
 /// Hosts that offer fewer features than the engine does.
 struct HostFeatureTests {
-  /// A missing feature, and what the fixture gets from each function then. Nil is for functions that are not called at
-  /// all.
+  /// A missing feature, and the answer that the fixture then gets from each affected function. Nil stands for a
+  /// function that is not called at all.
   struct Lack: Sendable, CustomTestStringConvertible {
     let feature: HostFeatures
     /// The feature's name in `host.h`, without the prefix `SLUICE_FEATURE_`.
@@ -63,7 +63,7 @@ struct HostFeatureTests {
     #expect(getenv("SLUICE_REFUSED_FIXTURE_RAN") == nil)
   }
 
-  @Test func `a host that lacks a feature answers its functions with UNSUPPORTED, and all other functions normally`()
+  @Test func `if a host lacks a feature, only the answers of the functions of this feature change`()
     async throws
   {
     let product = try await LibraryFixture.compile("asks-for-features")
@@ -74,7 +74,7 @@ struct HostFeatureTests {
       var expected = all
       expected["features"] = String(features.rawValue)
       for (name, answer) in lack.answers {
-        #expect(all[name] != nil && all[name] != answer, "\(name) tells nothing about \(lack.name)")
+        #expect(all[name] != nil && all[name] != answer, "\(name) has the same answer with and without \(lack.name)")
         expected[name] = answer
       }
       let told = try await answers(product.path, features)

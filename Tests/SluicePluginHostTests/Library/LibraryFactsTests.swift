@@ -58,7 +58,7 @@ struct LibraryFactsTests {
     #expect(error?.reason == "describes itself in a way that cannot be used: its version is wrong")
   }
 
-  @Test func `a library that uses another jansson than the host's is refused`() throws {
+  @Test func `a library that does not use the same jansson as the host is refused`() throws {
     #expect(try reason { $0.needed = ["libc.so.6"] } == "uses jansson without naming libjansson.so.4")
     #expect(
       try reason { $0.needed = ["libjansson.so.5"] } == "needs libjansson.so.5, but this host uses libjansson.so.4")

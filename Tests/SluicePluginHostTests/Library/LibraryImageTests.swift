@@ -92,7 +92,7 @@ struct LibraryImageTests {
     #expect(error?.says("its folder \(folder.path) is writable", "chmod go-w \(folder.path)") == true)
   }
 
-  @Test func `a library that other users may write, in such a folder, is refused with one error for both`() throws {
+  @Test func `if other users may write a library and its folder, one error names both`() throws {
     let path = try write("abc", mode: 0o664)
     chmod(folder.path, 0o775)
     let error = error(path)
@@ -122,7 +122,7 @@ struct LibraryImageTests {
     #expect(error(link)?.says(link, open) == true)
   }
 
-  @Test func `a library of another user is refused, but not a library of root`() {
+  @Test func `a library that belongs to another user is refused, unless that user is root`() {
     #expect(LibraryPermissions.reason(mode: 0o644, owner: 1000, user: 1001)?.contains("another user (1000)") == true)
     #expect(LibraryPermissions.reason(mode: 0o644, owner: 0, user: 1001) == nil)
     #expect(LibraryPermissions.reason(mode: 0o644, owner: 1001, user: 1001) == nil)

@@ -26,7 +26,9 @@ struct LoadedLibraryTests {
     return UnsafeMutableRawPointer(mutating: found).assumingMemoryBound(to: CInt.self)
   }
 
-  @Test func `loading builds A, B and A again makes three mappings with separate static variables`() async throws {
+  @Test func `if builds A, B and A are loaded in turn, there are three mappings with separate static variables`()
+    async throws
+  {
     let a = try await LibraryFixture.compile("minimal", defines: ["VALUE=1"])
     let b = try await LibraryFixture.compile("minimal", defines: ["VALUE=2"])
     let first = try await fixture.generation(of: a.path)
@@ -64,7 +66,7 @@ struct LoadedLibraryTests {
     #expect(error?.says("libfixture-gone.so", "cannot open shared object file") == true)
   }
 
-  @Test func `an entry point that a dependency defines is refused after the load too`() async throws {
+  @Test func `an entry point that a dependency defines is also refused by the load itself`() async throws {
     let helper = try await LibraryFixture.compile("minimal")
     let product = try await LibraryFixture.compile("no-entry", flags: ["-Wl,--no-as-needed", helper.path])
     #expect(LibraryFixture.refusal(ofFile: product.path)?.code == .noEntry)
@@ -96,7 +98,7 @@ struct LoadedLibraryTests {
     #expect(try LibraryFixture.enter(first).id == "fixture")
   }
 
-  /// Returns a stored plugin with the path and the hash of another one.
+  /// Returns another stored plugin with the same path and the same hash.
   private func copy(like original: StoredPlugin) throws -> StoredPlugin {
     try StoredPlugin(borrowing: original.path, hash: original.hash)
   }

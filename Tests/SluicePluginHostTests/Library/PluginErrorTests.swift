@@ -15,7 +15,7 @@ struct PluginErrorTests {
     #expect(error.description.hasPrefix("library plugins/libretry.so: built"))
   }
 
-  @Test func `a missing library does not count as a refusal, but a library that is not accepted does`() {
+  @Test func `a missing library does not count as a refusal, but an unacceptable library does`() {
     let subject = PluginError.Subject.plugin(name: "a", path: "a.so")
     #expect(!PluginError(.notFound, subject, "there is no such file").isRefusal)
     #expect(!PluginError(.configuration, subject, "no").isRefusal)

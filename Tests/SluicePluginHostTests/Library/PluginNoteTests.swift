@@ -46,7 +46,7 @@ struct PluginNoteTests {
     #expect(try PluginNote(section: section(alignment: 8)[...])?.abi == 1...2)
   }
 
-  @Test func `from the longer content of a newer revision, the known part is read`() throws {
+  @Test func `if the content is longer, as in a newer revision, the known part is read`() throws {
     #expect(try PluginNote(section: section(content() + [9, 9, 9, 9])[...])?.version == "1.4.0")
   }
 
@@ -84,7 +84,10 @@ struct PluginNoteTests {
     #expect(note?.version == version)
   }
 
-  @Test func `a version of 31 characters is accepted, but a longer one, or other bytes after it, are a fault`() throws {
+  @Test
+  func `a version of 31 characters is accepted, but a longer version, or bytes after the version's NUL, are a fault`()
+    throws
+  {
     let longest = "1.0.0-" + String(repeating: "a", count: 25)
     #expect(try PluginNote(section: section(content(version: Array(longest.utf8)))[...])?.version == longest)
     #expect(fault(content(version: Array((longest + "a").utf8))) == "its version does not end with a NUL")

@@ -41,7 +41,7 @@ struct PreflightTests {
     #expect(facts.warnings == [])
   }
 
-  @Test func `a C library that names Swift's runtime but does not use it, as SwiftPM builds it, counts as C`()
+  @Test func `a C library that SwiftPM links with Swift's runtime, which it does not use, counts as C`()
     async throws
   {
     let runtime = try await LibraryFixture.compile("no-entry", flags: ["-Wl,-soname,libswiftCore.so"])
@@ -54,7 +54,7 @@ struct PreflightTests {
     #expect(try refusal(of: [])?.says("is empty") == true)
   }
 
-  @Test func `a file with its final size but without content counts as one that is being written`() async throws {
+  @Test func `a file of zeros with the final size counts as a file that is still being written`() async throws {
     let error = try judge([UInt8](repeating: 0, count: try await minimal().count))
     #expect(error?.code == .truncated && error?.mayBeBeingWritten == true)
     #expect(error?.says("begins with zeros (not written yet)") == true, "\(String(describing: error))")
@@ -125,7 +125,7 @@ struct PreflightTests {
     #expect(error?.says("has no note", "SLUICE_PLUGIN(", "SluicePlugin") == true)
   }
 
-  @Test func `a library for other ABI revisions is refused from its note`() async throws {
+  @Test func `a library for other ABI revisions is refused because of its note`() async throws {
     let error = try await LibraryFixture.refusal("own-note", defines: ["ABI_MIN=2", "ABI_MAX=4"])
     #expect(error?.code == .abiMismatch)
     #expect(error?.says("built for ABI 2 to 4, this host speaks ABI 1") == true)

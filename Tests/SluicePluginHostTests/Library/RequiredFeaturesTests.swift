@@ -32,7 +32,7 @@ struct RequiredFeaturesTests {
     #expect(fault(sections + [".sluice.requires.more"]) == "it has more than 64 sections .sluice.requires.…")
   }
 
-  @Test func `only features that a host does not offer are missing`() throws {
+  @Test func `only features that a host does not offer are reported as missing`() throws {
     let required = try RequiredFeatures(sections: [".sluice.requires.retry", ".sluice.requires.frobnicate"])
     #expect(required.missing(from: .all) == ["frobnicate"])
     #expect(required.missing(from: []) == ["frobnicate", "retry"])
@@ -47,7 +47,7 @@ struct RequiredFeaturesTests {
     #expect(facts.requiredFeatures.names == names.sorted())
   }
 
-  @Test func `a requirement is kept by the linker's section collection and by the stripping of symbols`() async throws {
+  @Test func `a requirement remains in the library if the linker removes unused sections and symbols`() async throws {
     let facts = try await LibraryFixture.facts(
       "resumes-late", flags: ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections", "-s"])
     #expect(facts.requiredFeatures.names == ["suspend"])

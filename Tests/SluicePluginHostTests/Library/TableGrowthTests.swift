@@ -5,8 +5,8 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// Plugins and hosts of different revisions. Tables grow at their end, and neither plugin nor host refuses the other
-/// for it.
+/// Plugins and hosts of different revisions. Tables grow at their end. Neither a plugin nor a host refuses the other
+/// because of such additional members.
 @Suite struct TableGrowthTests {
   private let fixture: LibraryFixture
 
@@ -72,7 +72,10 @@ import Testing
     #expect(read.newer == (0, 0))
   }
 
-  @Test func `a host that knows longer tables accepts this revision's tables, with missing members absent`() throws {
+  @Test
+  func `a host that knows longer tables accepts this revision's tables, and treats the missing members as absent`()
+    throws
+  {
     try readAsLater(sluice_plugin(), SLUICE_PLUGIN_SIZE_1)
     try readAsLater(sluice_interceptor(), SLUICE_INTERCEPTOR_SIZE_1)
     try readAsLater(sluice_body(), SLUICE_BODY_SIZE_1)

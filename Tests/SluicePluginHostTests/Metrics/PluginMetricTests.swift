@@ -16,7 +16,7 @@ struct PluginMetricTests {
     try #require(stage.instance.metricSnapshots.first { $0.definition.name == name })
   }
 
-  @Test func `counters are added to, gauges are set, and histograms count between their bounds`() async throws {
+  @Test func `a counter adds values, a gauge is set, and a histogram counts values between its bounds`() async throws {
     let stage = try await StageFixture("records-metrics")
     #expect(stage.told("in-create") == ["0"])
     #expect(stage.instance.metricSnapshots.map(\.definition.name) == ["requests", "queue.depth", "body", "calls"])

@@ -57,7 +57,9 @@ struct PluginStoreTests {
     #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o700)
   }
 
-  @Test func `the path of a copy has its hash and generation, and only its owner may read and run it`() throws {
+  @Test func `the path of a copy contains the hash and the generation, and only the owner may read and run the copy`()
+    throws
+  {
     let store = try PluginStore(at: folder.path("store"))
     let copy = try store.stage(image)
     #expect(copy.path == "\(store.path)/\(image.hash.hex)/1/plugin.so")
@@ -89,7 +91,7 @@ struct PluginStoreTests {
     #expect(FileTree.names(in: store.path) == [])
   }
 
-  @Test func `all copies together need one descriptor, and all are locked`() throws {
+  @Test func `all copies are locked, and together they need only one descriptor`() throws {
     let store = try PluginStore(at: folder.path("store"))
     let first = try store.stage(image)
     func openInStore() -> Int {
@@ -114,7 +116,7 @@ struct PluginStoreTests {
     #expect(FileTree.exists(held.path))
   }
 
-  @Test func `one opening of a store removes only a limited number of copies`() throws {
+  @Test func `each time a store is opened, it removes only a limited number of copies`() throws {
     let store = try PluginStore(at: folder.path("store"))
     for generation in 1...3 { _ = try leaveBehind(store, generation: generation) }
     _ = try PluginStore(at: store.path, pruneLimit: 2)
@@ -236,7 +238,7 @@ struct PluginStoreTests {
     #expect(StoreFolder.error("/x", "cannot be written to").says("Permission denied", "this user can write to"))
   }
 
-  @Test func `the error names a file at the store's path`() throws {
+  @Test func `if there is a file at the store's path, the error names the file`() throws {
     let path = try folder.write("", to: "file")
     #expect(error(path)?.says(path, "cannot be opened", "Not a directory") == true)
     #expect(error("\(path)/store")?.says("cannot be made") == true)

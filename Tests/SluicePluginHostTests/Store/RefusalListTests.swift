@@ -72,7 +72,8 @@ struct RefusalListTests {
     #expect(RefusalList(store: store, project: "/a/sluice.json").reason(for: hash) == "the moon fell")
   }
 
-  @Test func `all spellings of a configuration's path are one project, and no path means the program's project`()
+  @Test
+  func `all spellings of a configuration's path mean one project, and a missing path means the program's project`()
     throws
   {
     let file = try folder.write("{}", to: "real.json")

@@ -41,7 +41,7 @@ struct NotificationOfferTests {
     #expect(await offer == .ended(.missedDeadline))
   }
 
-  @Test func `a notification that a plugin both completes and passes on counts as taken, and as a violation`()
+  @Test func `if a plugin both completes a notification and passes it on, it counts as taken and as a violation`()
     async throws
   {
     let stage = try await StageFixture("handles-work")
@@ -50,7 +50,9 @@ struct NotificationOfferTests {
     #expect(stage.instance.violations[.passedOnCompleted] == 1)
   }
 
-  @Test func `a notification whose deadline passes while another call blocks is never delivered`() async throws {
+  @Test func `if the deadline of a notification passes while another call blocks, the notification is never delivered`()
+    async throws
+  {
     let stage = try await StageFixture("handles-work")
     let (instance, end) = (stage.instance, stage.loop.now + .seconds(10))
     async let blocked = instance.offer("block", [:], until: end)
@@ -72,7 +74,7 @@ struct NotificationOfferTests {
     #expect(stage.told("notified-take").isEmpty)
   }
 
-  @Test func `the end of the instance ends open notifications, and new ones are refused`() async throws {
+  @Test func `the end of the instance ends open notifications, and later notifications are refused`() async throws {
     let stage = try await StageFixture("handles-work")
     let (instance, end) = (stage.instance, stage.loop.now + .seconds(10))
     async let kept = instance.offer("keep", [:], until: end)

@@ -12,10 +12,10 @@ struct PluginWorkTests {
   }
 
   private func settle(_ stage: StageFixture, _ name: String) throws {
-    guard stage.loop.run(until: { !stage.told(name).isEmpty }) else { throw TestKitError("\(name) was not told") }
+    guard stage.loop.run(until: { !stage.told(name).isEmpty }) else { throw TestKitError("\(name) was not logged") }
   }
 
-  @Test func `a function runs on another thread, and completes on the loop of the exchange that waits for it`()
+  @Test func `a function runs on another thread, and its completion is called on the loop of the waiting exchange`()
     async throws
   {
     let stage = try await StageFixture("runs-work")
@@ -71,7 +71,9 @@ struct PluginWorkTests {
     #expect(stage.told("done") == ["0"])
   }
 
-  @Test func `a function that has not begun is dropped with the exchange that waits for it`() async throws {
+  @Test func `if an exchange ends before the function that it waits for has begun, the function is dropped`()
+    async throws
+  {
     let stage = try await StageFixture("runs-work", blockingThreads: 1)
     stage.stageDeadline = .milliseconds(200)
     _ = try run("block", on: stage)

@@ -19,7 +19,7 @@ struct QueueTests {
     return Waiting(call: kept)
   }
 
-  @Test func `a call that had its turn is released even if other calls still wait`() {
+  @Test func `each call is released after its turn, even if other calls still wait`() {
     let turns = SerialTurns()
     #expect(turns.tryBegin())
     let (first, second, third) = (wait(for: turns), wait(for: turns), wait(for: turns))
@@ -47,7 +47,7 @@ struct QueueTests {
     #expect(queue.popFirst() == 1)
   }
 
-  @Test func `the second of two jobs does not wait for the first if another thread can be started`() {
+  @Test func `if another thread can be started, the second of two jobs does not wait for the first`() {
     for _ in 0..<500 {
       let pool = BlockingPool(maximumThreads: 2)
       let steps = Monitor((begun: false, met: 0))

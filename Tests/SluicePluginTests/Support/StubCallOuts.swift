@@ -53,7 +53,7 @@ final class StubCallOuts: @unchecked Sendable {
 
   let started = Watched<[Start]>([])
   let cancelled = Watched<[sluice_call]>([])
-  /// What `start` returns. `atOnce` is called before it returns.
+  /// What `start` returns. Before `start` returns, it calls `atOnce`.
   private let status: sluice_status
   private let atOnce: @Sendable (Start) -> Void
 

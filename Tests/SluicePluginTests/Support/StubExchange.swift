@@ -27,7 +27,7 @@ final class StubExchange: @unchecked Sendable {
   var context = sluice_context()
   var failure: (code: String, message: String)?
   var retryDelay: UInt64?
-  /// What `challenge_answer` returns. `credentials` has the arguments that it got.
+  /// What `challenge_answer` returns. `credentials` has the arguments that `challenge_answer` got.
   var challengeVerdict = sluice_verdict(SLUICE_VERDICT_CONTINUE)
   var credentials: [String] = []
   var sensitive: [String] = []
@@ -61,7 +61,7 @@ final class StubExchange: @unchecked Sendable {
     for text in lent { text.deallocate() }
   }
 
-  /// Replaces the data, and releases the previous data. At the end of the transaction, the new data is nil.
+  /// Replaces the data, and releases the previous data. The end of the transaction calls this with nil.
   func keep(_ data: UnsafeMutableRawPointer?, _ release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?) {
     if let old = self.data { self.release?(old) }
     self.data = data

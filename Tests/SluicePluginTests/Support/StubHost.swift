@@ -16,7 +16,7 @@ final class StubHost: @unchecked Sendable {
   /// Whether the host is closing. `post` then accepts no more work.
   let isClosing = Watched(false)
   let postCount = Watched(0)
-  /// The further tables, by id. They must be set before a plugin requests them.
+  /// The optional tables of the host, by id. They must be set before a plugin requests them.
   var tables: [String: UnsafeRawPointer] = [:]
   private var lentByEnter: [StubExchange] = []
 

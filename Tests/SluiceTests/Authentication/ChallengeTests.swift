@@ -11,7 +11,8 @@ import Testing
 
 /// Challenges over real sockets.
 @Suite struct ChallengeTests {
-  /// A server that wants Digest with user `u` and password `p`, and accepts each nonce for a number of requests.
+  /// Makes a server that demands Digest with user `u` and password `p`. `nonce` returns the nonce that the server
+  /// accepts for a request, given the request's number.
   private static func digestServer(
     _ algorithm: String = "SHA-256", more: String = "", nonce: @escaping @Sendable (Int) -> String = { _ in "n0" },
     answer: @escaping @Sendable (ServerRequest) -> ServerResponse = { _ in .text("ok") }
@@ -87,7 +88,7 @@ import Testing
     #expect(server.requestCount == 2)
   }
 
-  @Test func `a stale nonce is not a wrong password`() async throws {
+  @Test func `a stale nonce does not count as a wrong password`() async throws {
     let server = try Self.digestServer(nonce: { $0 == 1 ? "old" : "new" })
     defer { server.stop() }
     let result = try await Self.run(Request(url: Self.url(server))) { $0.credentialPolicy = .digest }
@@ -152,7 +153,7 @@ import Testing
     #expect(server.requestCount == 1)
   }
 
-  @Test func `a delegate answers challenges, is told the end of the transaction, and is released`() async throws {
+  @Test func `a delegate answers challenges, is told when the transaction ends, and is released`() async throws {
     let server = try LoopbackServer { request in
       request.value(of: "authorization") == "Bearer t"
         ? .text("ok")
@@ -193,7 +194,9 @@ import Testing
     #expect(basic.requestCount == 4)
   }
 
-  @Test func `a delegate can cancel at a challenge, and its invalid header fails the transaction`() async throws {
+  @Test func `a delegate can cancel at a challenge, and fails the transaction if its answer is an invalid header`()
+    async throws
+  {
     let server = try LoopbackServer { _ in
       ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Basic realm=x")])
     }

@@ -6,9 +6,9 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Every pair of stages that handle a body runs in the order of the list, skips no stage, and leaves nothing behind.
-/// The pairs run on requests and on responses, with bodies in memory, in files and streamed. They are compiled C
-/// plugins in a real engine.
+/// If two stages of any kind handle a body, both run in the order of the list, and nothing is retained afterwards. The
+/// pairs run on requests and on responses, with bodies in memory, in files and streamed. They are compiled C plugins in
+/// a real engine.
 @Suite(.serialized) struct BodyMatrixTests {
   enum Kind: String, CaseIterable, CustomTestStringConvertible {
     case pieces = "PIECES"
@@ -36,14 +36,14 @@ import Testing
         let outcome = try await setup.run()
         let name = "\(first), \(second), \(isRequest ? "request" : "response"), \(mode)"
         #expect(outcome == Self.expected([first, second], isRequest: isRequest), "\(name)")
-        try await setup.probe.wait(for: "the transaction to be let go: \(name)") { $0 == 0 }
+        try await setup.probe.wait(for: "the release of the transaction: \(name)") { $0 == 0 }
       }
     }
   }
 
-  /// The expected output. Stages that want the whole body or make one act in the order of the list. If a stage wants
-  /// the whole body, the stages before it that see pieces see the body first. The other stages that see pieces see the
-  /// outgoing body.
+  /// Returns the expected output. The stages that want the whole body or make a new body act in the order of the list.
+  /// If a stage wants the whole body, the earlier stages that see pieces get the body before this stage. All other
+  /// stages that see pieces get the outgoing body.
   private static func expected(_ kinds: [Kind], isRequest: Bool) -> Outcome {
     var body = text
     var waiting: [Int] = []

@@ -55,7 +55,9 @@ import Testing
     }
   }
 
-  @Test func `trailers of a stage come after the server's, and those that frame a message are refused`() async throws {
+  @Test func `a stage's trailers are added to the server's trailers, and trailers that frame a message are refused`()
+    async throws
+  {
     let server = try ScriptedServer(
       .receiveRequest,
       .send(

@@ -10,7 +10,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Trailers of requests: the caller's, and those that stages add and drop. Compiled plugins in a real engine.
+/// Trailers of requests, which the caller sets and which stages add and drop. Compiled plugins in a real engine.
 @Suite struct RequestTrailerTests {
   private typealias Run = (result: TransactionResult, lines: [String])
 
@@ -45,21 +45,21 @@ import Testing
 
   // MARK: Stages
 
-  @Test func `a stage adds trailers after the caller's, and drops one`() async throws {
+  @Test func `a stage adds a trailer after the trailers of the caller, and drops one of them`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let given: HeaderFields = ["x-keep": "1", "x-drop": "2"]
     let (result, lines) = try await run(request(server.baseURL, trailers: given))
     #expect(result.error == nil, "\(String(describing: result.error))")
     #expect(server.requests.first?.trailers == [HeaderLine("x-keep", "1"), HeaderLine("x-sum", "1")])
-    // The head went out before the stage was called.
+    // The head was sent before the stage was called.
     #expect(server.requests.first?.headers.first("Trailer") == "x-keep, x-drop")
     #expect(server.requests.first?.body == Array("body".utf8))
     #expect(lines.filter { $0.hasPrefix("request-trailer=") }.map { $0.dropFirst(16) } == ["x-keep", "x-drop"])
     #expect(result.issuedRequest?.trailers == ["x-keep": "1", "x-sum": "1"])
   }
 
-  @Test func `a trailer that a stage must not add is refused with the status for its reason`() async throws {
+  @Test func `if a stage must not add a trailer, the call returns a status that says why`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let (_, lines) = try await run(request(server.baseURL))
@@ -86,7 +86,7 @@ import Testing
     let sent = try #require(server.requests.first)
     #expect(try JSONValue(parsing: sent.body) == ["tenant": "a"])
     #expect(names(sent) == ["x-keep", "x-sum"])
-    // The trailers were known when the head went out.
+    // The trailers were known when the head was sent.
     #expect(sent.headers.first("Trailer") == "x-keep, x-sum" && sent.headers.first("Content-Length") == nil)
   }
 
@@ -147,7 +147,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `over libcurl a stage learns that its trailer is not sent`() async throws {
+  @Test func `if libcurl is the transport, a stage learns that its trailer is not sent`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let (result, lines) = try await run(request(server.baseURL), members: #", "transport": {"engine": "curl"}"#)
@@ -155,7 +155,7 @@ import Testing
     #expect(server.requests.first?.trailers.isEmpty == true && server.requests.first?.body == Array("body".utf8))
   }
 
-  @Test func `over libcurl a transform in Swift that adds a trailer fails the request`() async throws {
+  @Test func `if libcurl is the transport, a transform in Swift that adds a trailer fails the request`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let (result, _) = try await runSwift(
@@ -165,7 +165,7 @@ import Testing
     #expect(result.error?.message.contains(#"trailer "x-count""#) == true, "\(String(describing: result.error))")
   }
 
-  @Test func `over libcurl the trailers of a caller fail the request`() async throws {
+  @Test func `if libcurl is the transport, trailers from the caller fail the request`() async throws {
     let engine = try Engine(Configuration(text: Array(#"{"transport": {"engine": "curl"}}"#.utf8)))
     let result = await engine.transaction(try request("http://127.0.0.1:9/", trailers: ["x-sum": "1"]))
     await engine.shutdown()
@@ -173,7 +173,7 @@ import Testing
     #expect(result.error?.message.contains("transport.engine") == true, "\(String(describing: result.error))")
   }
 
-  @Test func `for a request with trailers the engine chooses its own transport, also over TLS`() async throws {
+  @Test func `if a request has trailers, the engine chooses its own transport, also for TLS`() async throws {
     let certificates = try await TestCertificates.shared()
     let server = try await TLSServer.start(certificates.server)
     let text = #"{"transport": {"tls": {"ca": "\#(certificates.authority)"}}}"#

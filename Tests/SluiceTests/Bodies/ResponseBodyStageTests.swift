@@ -92,7 +92,7 @@ import Testing
     #expect(setup.told("cancel").isEmpty)
   }
 
-  @Test func `a stage suspends on the bytes that another one adds at the end`() async throws {
+  @Test func `a stage can suspend on the bytes that another stage adds at the end`() async throws {
     let setup = try await Setup([("changes-pieces", []), ("suspends-pieces", ["ONLY='.'"])])
     let result = try await setup.run(ScriptedServer([ScriptStep.respond(body: "short")]))
     #expect(result.error == nil)
@@ -137,7 +137,7 @@ import Testing
     #expect(Self.text(result) == "no")
   }
 
-  @Test func `a file of an impossible size in a document counts as empty`() async throws {
+  @Test func `if a document names a file of an impossible size, the body counts as empty`() async throws {
     let setup = try await Setup([("looks-early", [])], lists: ["request"])
     let result = try await setup.run(ScriptedServer([ScriptStep.respond(body: "ok")]))
     #expect(result.error == nil)

@@ -128,7 +128,7 @@ import Testing
     withExtendedLifetime(edits) {}
   }
 
-  /// If each piece were read alone, the time would grow with the square of their number.
+  /// If each piece were read alone, the time would grow with the square of the number of pieces.
   @Test func `pieces of one byte arrive together, in order`() async throws {
     try await Self.run { engine, _ in
       let sink = CountingSink()

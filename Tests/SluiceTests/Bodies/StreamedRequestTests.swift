@@ -5,7 +5,8 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// A request body that the caller streams, with a stage that wants all of it: the shipped json-edit, in C.
+/// The caller streams a request body, and a stage wants the whole body. The stage is the shipped plugin json-edit, in
+/// C.
 @Suite struct StreamedRequestTests {
   private static func configuration(
     _ transport: String = "{}", onUnreadable: String = "fail"

@@ -62,7 +62,7 @@ import Testing
     #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == Array(repeating: "AB|2", count: 4))
   }
 
-  @Test func `a transform that throws fails the transaction, and names the stage`() async throws {
+  @Test func `a transform that throws fails the transaction, and the error names the stage`() async throws {
     let server = try echo()
     defer { server.stop() }
     let (result, _) = try await Self.run(server.baseURL + "/", ["x-bodies": "fail"], body: .text("abc"))

@@ -71,7 +71,7 @@ import Testing
     #expect(setup.told("request") == ["(streamed)", "(streamed)", "AB"])
     #expect(setup.told("response") == ["(none)", "answer"])
     #expect(setup.told("ask-request") == ["0", "0"])
-    // Asking is refused in on_response.
+    // A stage that asks for a body in on_response is refused.
     #expect(setup.told("late-ask") == ["-2", "-2"])
     #expect(setup.server.requests.map(\.body) == [Array("AB".utf8), Array("AB".utf8)])
     await setup.end()

@@ -6,7 +6,8 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The response body in the result of a failed transaction, by the stages that have seen it.
+/// Tests whether the result of a failed transaction has the response body. This depends on which stages have seen the
+/// body.
 @Suite struct WithheldBodyTests {
   private static func result(
     of status: Int = 200, spillBytes: Int = 65_536, _ stages: (name: String, StageCode)...

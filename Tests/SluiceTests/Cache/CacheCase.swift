@@ -27,7 +27,7 @@ struct CacheCase: Decodable, Sendable {
     var status: Int?
     var headers: [String]?
     var body: String?
-    /// The body on the wire, if it differs.
+    /// The body on the wire, if it differs from `body`.
     var raw: String?
     /// Status line and fields of an informational response.
     var interim: String?

@@ -35,7 +35,7 @@ import Testing
   }
 }
 
-/// An engine with the built plugin in front of everything.
+/// Makes engines whose first stage is the built plugin.
 enum CacheEngine {
   static func make(_ config: String = "{}", loops: Int = 1, log: @escaping @Sendable (LogLine) -> Void = { _ in })
     throws

@@ -105,7 +105,7 @@ import Testing
     try folder.write(bytes, to: String(file.dropFirst(folder.path.utf8.count + 1)))
   }
 
-  /// A place is an offset in the file after the URL: 0 is the status, 8 the time of the request, 16 that of the
+  /// A place is an offset in the file after the URL: 0 is the status, 8 the time of the request, 16 the time of the
   /// response. The two statuses are below and above the valid range.
   @Test(arguments: [(0, 99), (0, 1000), (8, .min), (16, .min), (16, .max)] as [(Int, Int64)])
   func `a complete file with an impossible number is dropped and its response is fetched again`(

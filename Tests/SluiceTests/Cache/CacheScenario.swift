@@ -17,7 +17,7 @@ struct CacheScenario {
     var scripts = row.steps.indices.filter { row.steps[$0].reachesOrigin }.map { index in
       Self.script(row, index, clock)
     }
-    // A request too many gets this answer, and the scenario fails.
+    // If there is one more request than expected, it gets this answer, and the scenario fails.
     scripts.append(ScriptStep.respond("599 Not Expected", headers: ["Connection: close"]))
     origin = try ScriptedServer(scripts)
   }

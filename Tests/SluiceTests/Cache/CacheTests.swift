@@ -93,7 +93,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `each variant is stored, and found by the headers on which it depends`() async throws {
+  @Test func `each variant is stored, and is found by the request headers on which it depends`() async throws {
     let server = try LoopbackServer { request in
       .cacheable(request.value(of: "accept-language") ?? "none", "max-age=60", ["Vary: Accept-Language"])
     }
@@ -176,7 +176,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `many responses of one URL do not displace those of other URLs`() async throws {
+  @Test func `many responses of one URL do not displace the responses of other URLs`() async throws {
     let server = try LoopbackServer(recording: .countOnly) { _ in
       .cacheable(String(repeating: "x", count: 1000), "max-age=600", ["Vary: X-Key"])
     }
@@ -193,7 +193,8 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `each response is found by the headers it varies by, and the later one of two that fit is used`()
+  @Test
+  func `each response is found by the headers that it varies by, and if two responses fit, the later one is used`()
     async throws
   {
     let server = try LoopbackServer { request in
@@ -273,7 +274,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `field values that are not UTF-8 come back byte by byte`() async throws {
+  @Test func `field values that are not UTF-8 are returned with the same bytes`() async throws {
     let head = Array("HTTP/1.1 200 OK\r\nConnection: close\r\nCache-Control: max-age=60\r\nContent-Length: 0\r\n".utf8)
     let server = try ScriptedServer(
       .receiveRequest, .send(head + Array("X-Name: f".utf8) + [0xFC] + Array("r\r\n\r\n".utf8)))
@@ -289,7 +290,9 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `an answer that arrives after a request has changed its URL's content is not stored`() async throws {
+  @Test func `an answer is not stored if another request has changed the content of its URL in the meantime`()
+    async throws
+  {
     let (isSent, isChanged) = (Signal(), Signal())
     let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nCache-Control: max-age=60\r\nContent-Length: 3\r\n\r\n"
     let server = try ScriptedServer([

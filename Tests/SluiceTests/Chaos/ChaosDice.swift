@@ -6,7 +6,7 @@ struct ChaosDice {
 
   /// - Parameters:
   ///   - subject: what the decision is about, such as a path.
-  ///   - purpose: who decides, such as a stage, so that different parties do not all decide alike.
+  ///   - purpose: who decides, such as a stage. Another purpose gives other decisions.
   init(_ seed: UInt64, _ subject: some StringProtocol, _ purpose: String, _ number: Int = 0) {
     var state = seed
     for byte in subject.utf8 { state = (state ^ UInt64(byte)) &* 0x100_0000_01b3 }

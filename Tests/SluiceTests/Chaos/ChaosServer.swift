@@ -2,7 +2,7 @@ import Sluice
 import SluiceServer
 import SluiceTestKit
 
-/// A server that delays, redirects, refuses and hangs up, and further servers that break off in the middle of a
+/// A server that delays, redirects, refuses and hangs up. It has additional servers, which break off in the middle of a
 /// response.
 final class ChaosServer: Sendable {
   private let server: EmbeddedServer
@@ -52,7 +52,8 @@ final class ChaosServer: Sendable {
     }
   }
 
-  /// The path grows with each redirect, and the attempt number with each retry, so that each gets another answer.
+  /// The path grows with each redirect, and the attempt number grows with each retry. Each request therefore gets
+  /// another answer.
   private static func answer(_ request: ServerRequest, _ seed: UInt64) -> ServerResponse {
     let attempt = request.value(of: "x-attempt").flatMap { Int($0) } ?? 0
     var dice = ChaosDice(seed, request.path, "server", attempt)

@@ -7,8 +7,8 @@ import SluiceTestKit
 import Testing
 
 /// All kinds of failures, at the same time and at random. The server delays, cuts off, redirects and refuses. Stages
-/// suspend, retry, fail, respond and miss deadlines. They are closures, and libraries in C and Swift that resume from
-/// their own threads, twice, and after the end of the transaction. Callers cancel.
+/// suspend, retry, fail, respond and miss deadlines. The stages are closures, and libraries in C and Swift. The
+/// libraries resume from their own threads, twice, and after the end of the transaction. Callers cancel.
 @Suite struct ChaosTests {
   /// Runs 5,000 transactions, or 200,000 with `SLUICE_SOAK=1`. A failure prints its seed, and `SLUICE_SEED` repeats the
   /// run with it.
@@ -136,7 +136,7 @@ private final class Chaos: Sendable {
     return configuration
   }
 
-  /// Checks the counts that the plugins logged: each token has ended once, and all their data was released.
+  /// Checks the counts that the plugins logged: each token has ended once, and all data of the plugins was released.
   private func check(_ told: [String: [String: Int]]) {
     for stage in ["plain", "serial"] {
       func number(_ name: String) -> Int { told[stage]?[name] ?? -1 }

@@ -4,7 +4,7 @@ import SluicePluginHost
 import SluiceTestKit
 import Testing
 
-/// In every situation, the process ends by the signal of its crash.
+/// In every situation, the signal of the crash ends the process.
 @Suite(.disabled(if: Sanitizer.isOn, "a sanitizer handles crashes itself")) struct CrashHandlerTests {
   private let fixture: CrashFixture
 
@@ -25,7 +25,7 @@ import Testing
     #expect(report.isComplete && report.blamed?.stage == "victim" && report.pluginFunctions.first == "write_to_nowhere")
   }
 
-  @Test func `a crash signal that a process sent ends the process as well`() async throws {
+  @Test func `a crash signal that was sent by a process also ends the receiver, and is reported`() async throws {
     let report = try await fixture.report("SENDS_ITSELF", SIGSEGV)
     #expect(report.reason == "SIGSEGV: sent by a process" && report.call?.callback == "on_request")
   }
@@ -38,14 +38,16 @@ import Testing
   }
 
   @Test(arguments: ["", "/dev/full"])
-  func `if the record cannot be written, the process still ends by the signal`(output: String) async throws {
+  func `if the record cannot be written, the signal of the crash still ends the process`(output: String) async throws {
     let library = try await CrashFixture.library("IN_REQUEST")
     var child = fixture.child(library)
     (child.record, child.output) = (nil, output)
     await fixture.crash(child, SIGSEGV)
   }
 
-  @Test func `a record's reader that does not read delays the end of the process only up to the limit`() async throws {
+  @Test func `if the reader of the record does not read, the end of the process is delayed only up to the limit`()
+    async throws
+  {
     let path = fixture.folder.path("pipe")
     #expect(mkfifo(path, 0o600) == 0)
     // The pipe is full before the child writes to it, and nobody reads from it.

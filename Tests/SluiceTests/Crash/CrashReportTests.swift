@@ -34,7 +34,8 @@ import Testing
 
   @Test(arguments: [
     ("IN_RESPONSE", "on_response"), ("IN_ISSUE", "on_issue"), ("IN_CREATE", "create"), ("IN_ACTIVATE", "activate"),
-    ("IN_CONSTRUCTOR", "a constructor, while it was loaded"), ("IN_RELEASE", "the release of its data"),
+    ("IN_CONSTRUCTOR", "a constructor, which ran while the library was loaded"),
+    ("IN_RELEASE", "the release of its data"),
     ("AFTER_POST", "a function that it posted"),
   ])
   func `the report of a crash says which function of the plugin was called`(crash: String, callback: String)
@@ -52,7 +53,7 @@ import Testing
     let child = CrashFixture.Child(
       record: fixture.record, library: BuiltProducts.library("crashes-in-swift"), folder: fixture.folder.path,
       onlyRequests: true)
-    // The instruction that a failed check executes, and so the signal, differs between processors.
+    // A failed check executes an instruction that differs between processors, and so the signal differs too.
     #if arch(x86_64)
       let output = await fixture.crash(child, SIGILL)
     #else
@@ -85,7 +86,7 @@ import Testing
     #expect(report.reason == "SIGABRT: the program called abort")
   }
 
-  @Test func `for a jump to an address without code the report names the function that jumped`() async throws {
+  @Test func `if a function jumps to an address without code, the report names the function`() async throws {
     let report = try await fixture.report("JUMPS_NOWHERE", SIGSEGV)
     #expect(report.frames.first?.owner == .nowhere && report.pluginFunctions.first == "jump_nowhere")
     #expect(report.blamed?.stage == "victim")
@@ -94,7 +95,7 @@ import Testing
     #endif
   }
 
-  @Test func `a crash in the host's code that a plugin called is reported as such`() async throws {
+  @Test func `if a plugin calls code of the host and this code crashes, the report says so`() async throws {
     let report = try await fixture.report("PASSES_BAD_POINTER", SIGSEGV)
     let build = try #require(report.blamed)
     #expect(report.cause == .calledBy(build) && build.stage == "victim")
@@ -113,7 +114,7 @@ import Testing
     #expect(document["build"]?["hash"]?.string == report.blamed?.hash)
     #expect(document["call"]?["callback"]?.string == "on_request" && document["cause"]?.string == "plugin")
     #expect(document["frames"]?.elements.contains { $0["function"]?.string == "write_to_nowhere" } == true)
-    // Two older reports make three with the saved one, above the limit of 2. A file with another name stays.
+    // With the saved report and two older ones there are three, but the limit is 2. A file with another name is kept.
     for name in ["2001-01-01T00-00-00Z-1", "2002-01-01T00-00-00Z-2"] {
       for end in [".txt", ".json"] { try fixture.folder.write("", to: "state/crashes/\(name)\(end)") }
     }
@@ -122,7 +123,7 @@ import Testing
     #expect(FileTree.names(in: path).count == 5 && !FileTree.names(in: path).contains { $0.hasPrefix("2001") })
   }
 
-  @Test func `without a crash there is no report`() async throws {
+  @Test func `without a crash, there is no report`() async throws {
     let library = try await CrashFixture.library("NOTHING")
     let child = fixture.child(library)
     await #expect(processExitsWith: .success) { [child = child as CrashFixture.Child] in try await child.run() }

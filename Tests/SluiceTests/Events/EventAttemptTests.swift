@@ -66,7 +66,9 @@ import Testing
     }
   }
 
-  @Test func `the wait before the next attempt is reported before it begins, and observed`() async throws {
+  @Test func `the wait before the next attempt is reported before the wait begins, and the attempt begins no earlier`()
+    async throws
+  {
     try await withServer { server in
       let story = try await tell(get(server.baseURL + "/")) {
         $0.addStage(

@@ -39,7 +39,7 @@ import Testing
     #expect(story.kinds == Self.neverIssued)
   }
 
-  @Test func `a proxy that refuses fails before anything is issued`() async throws {
+  @Test func `if a proxy refuses, the transaction fails before anything is issued`() async throws {
     let proxy = try ScriptedServer(.receiveHead, .send("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"))
     let story = try await tell(get("https://a.test/")) { $0.transport.proxy = proxy.baseURL }
     #expect(story.code == "proxy")
@@ -125,7 +125,9 @@ import Testing
     #expect(try story.timings().send == .zero && story.timings().wait == .zero)
   }
 
-  @Test func `a server that does not answer the TLS handshake times out before anything is issued`() async throws {
+  @Test func `if a server does not answer the TLS handshake, the transaction times out before anything is issued`()
+    async throws
+  {
     let done = Signal()
     defer { done.set() }
     let server = try ScriptedServer(.receive(1), .wait(done))
@@ -144,7 +146,9 @@ import Testing
     #expect(story.kinds == Self.lostOnTheWay)
   }
 
-  @Test func `a stage's response in place of a failed connection has no did_receive and is validated`() async throws {
+  @Test func `if a stage responds after a failed connection, there is no did_receive, and the response is validated`()
+    async throws
+  {
     let text = """
       {"plugins": {"cache": {"library": "\(BuiltProducts.library("cache"))"}}, "request": ["cache"],
        "response": ["cache"], "deadline": null}

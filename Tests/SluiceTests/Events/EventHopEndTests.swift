@@ -68,7 +68,9 @@ import Testing
     }
   }
 
-  @Test func `a connection that dies while a stage decides about the redirect ends the hop before it`() async throws {
+  @Test func `if a connection dies while a stage decides about a redirect, the hop ends before will_redirect`()
+    async throws
+  {
     let (isAsked, hasEnded) = (Signal(), Signal())
     let server = try ScriptedServer([
       [
@@ -109,7 +111,9 @@ import Testing
     }
   }
 
-  @Test func `a cancellation in the body ends the hop with its received bytes before did_complete`() async throws {
+  @Test func `a cancellation in the body ends the hop before did_complete, and did_end_hop has the received bytes`()
+    async throws
+  {
     let done = Signal()
     defer { done.set() }
     let server = try ScriptedServer(

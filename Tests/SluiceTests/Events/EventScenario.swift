@@ -6,8 +6,8 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Helpers for tests of what users of other HTTP clients expect of an event listener. Each run also checks its whole
-/// log against the ledger's rules.
+/// Helpers for tests of events. These tests check what users of other HTTP clients expect from an event listener. Each
+/// run also checks its whole log against the ledger's rules.
 protocol EventScenario {}
 
 /// The result and the events of one transaction.

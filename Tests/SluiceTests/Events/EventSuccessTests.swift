@@ -8,7 +8,7 @@ import Testing
 
 /// The events and phases of successful transactions.
 @Suite struct EventSuccessTests: EventScenario {
-  @Test func `a success`() async throws {
+  @Test func `a successful request has the usual events`() async throws {
     try await withServer { server in
       let story = try await tell(get(server.baseURL + "/"))
       #expect(story.kinds == Self.success)
@@ -174,7 +174,7 @@ import Testing
     #expect(story.kinds == Self.success)
   }
 
-  @Test func `a 304 to a condition that the caller set has the events of a success`() async throws {
+  @Test func `if the caller set a condition, a 304 has the events of a success`() async throws {
     try await withServer({ _ in ServerResponse(status: 304) }) { server in
       var request = try get(server.baseURL + "/")
       request.headers["if-none-match"] = "\"a\""
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test func `a response from the cache has no did_issue, and a revalidated one has it`() async throws {
+  @Test func `a response from the cache has no did_issue, but a revalidated response has one`() async throws {
     try await withServer({ request in
       let isKnown = request.value(of: "if-none-match") == "\"a\""
       let maxAge = request.path == "/fresh" ? "max-age=600" : "max-age=0"

@@ -113,7 +113,9 @@ import Testing
     #expect(server.requests.allSatisfy { $0.headers.first("traceparent") == nil })
   }
 
-  @Test func `events follow the traceparent that was sent, or the caller's if that is invalid`() async throws {
+  @Test func `events have the trace of the sent traceparent, or the caller's trace if that traceparent is invalid`()
+    async throws
+  {
     let server = try LoopbackServer()
     defer { server.stop() }
     let other = "00-fedcba98765432100011223344556677-0011223344556677-00"
@@ -130,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func `two traceparents are both ignored`() async throws {
+  @Test func `if a request has two traceparents, both are ignored`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let tracer = try await HopTracer {

@@ -4,7 +4,7 @@ import SluiceMessages
 import SluiceServer
 import SluiceTestKit
 
-/// A collector for OTLP over HTTP, which makes engines whose plugin `otlp` exports to it.
+/// A collector for OTLP over HTTP. It also makes engines whose plugin `otlp` exports to this collector.
 final class ExportCollector: Sendable {
   /// One span, with its attributes by key.
   struct Span {

@@ -164,7 +164,7 @@ import Testing
     #expect(span.text("spanId")?.count == 16 && span.text("spanId") != Self.caller.span)
   }
 
-  @Test func `the spans of an unsampled trace are not exported, but its durations are`() async throws {
+  @Test func `if a trace is not sampled, its spans are not exported, but the durations are`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let collector = try ExportCollector()

@@ -128,7 +128,7 @@ import Testing
     #expect(!"\(explanation)".contains("secret"))
   }
 
-  @Test func `each hop of each attempt has its own explanation, even of stages that set nothing or did not run`()
+  @Test func `each hop of each attempt has its own explanation, which includes stages that set nothing or did not run`()
     async throws
   {
     let other = try LoopbackServer()

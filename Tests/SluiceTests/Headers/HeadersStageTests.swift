@@ -69,7 +69,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `without a parent the transaction begins a sampled trace, and a tracestate alone is dropped`()
+  @Test func `without a parent, the transaction begins a sampled trace, and a tracestate of the caller is dropped`()
     async throws
   {
     let parent = ParentContext(tracestate: "vendor=opaque")
@@ -80,7 +80,9 @@ import Testing
     #expect(lines.first("tracestate") == nil)
   }
 
-  @Test func `with an invalid parent a new trace begins without its tracestate, but with its baggage`() async throws {
+  @Test func `if the parent is invalid, a new trace begins, without the parent's tracestate but with its baggage`()
+    async throws
+  {
     let parent = ParentContext(traceparent: "00-00-00-00", tracestate: "vendor=opaque", baggage: "user=alice")
     let lines = try await Self.arrived("{\"hosts\": [\"*\"]}", parent: parent)
     #expect(lines.first("traceparent")?.hasSuffix("-03") == true)
@@ -108,7 +110,7 @@ import Testing
     #expect(lines.first("X-B3-Sampled") == "1")
   }
 
-  @Test func `headers that the request already has stay, and their trace gets no tracestate`() async throws {
+  @Test func `headers that the request already has are kept, and no tracestate is added to them`() async throws {
     let lines = try await Self.arrived(
       "{\"hosts\": [\"*\"], \"static\": {\"X-App\": \"ours\"}, \"sessionId\": {}}",
       headers: ["Traceparent": "theirs", "x-app": "theirs", "Baggage": "theirs=1", "x-session-id": "theirs"],
@@ -173,7 +175,7 @@ import Testing
         == 3)
   }
 
-  @Test func `the configuration can rename headers and leave out each kind`() async throws {
+  @Test func `the configuration can rename headers and omit each kind of header`() async throws {
     let config = """
       {"hosts": ["*"], "propagators": [], "requestId": {"header": "X-Correlation"},
        "sessionId": {"header": "X-Run", "value": "run-7"}, "static": {"X-App": "shop"}}

@@ -7,7 +7,7 @@ import Testing
 
 /// The caller's trace in the context of the C ABI, compared with the headers that the built-in `headers` sends.
 @Suite struct PluginContextTests {
-  @Test func `the C ABI's context has the parent that the hop continues, whatever its source`()
+  @Test func `the C ABI's context has the parent that the hop continues, no matter where the parent comes from`()
     async throws
   {
     let product = try await PluginCompiler.compile("shows-parent")
@@ -38,7 +38,7 @@ import Testing
       #expect(hop.traceID == shown.traceID)
       #expect(hop.spanID != shown.spanID)
     }
-    // Without a parent the context is empty, but the built-in begins a trace.
+    // If there is no parent, the context is empty, but the built-in `headers` begins a trace.
     let alone = try #require(server.requests.last)
     #expect(alone.headers.first("x-parent") == "")
     #expect(alone.headers.first("traceparent") != nil)

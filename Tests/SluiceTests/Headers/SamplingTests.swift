@@ -76,7 +76,7 @@ import Testing
     #expect(arrived.first?.first("tracestate") == state)
   }
 
-  @Test func `with sampledOnly no headers of an unsampled trace are sent, but baggage is`() async throws {
+  @Test func `with sampledOnly, no headers of an unsampled trace are sent, except baggage`() async throws {
     let config =
       "\"sampledOnly\": true, \"propagators\": [\"tracecontext\", \"baggage\", \"b3\", \"datadog\", \"xray\"], "
     let off = try await Self.arrived(config + Self.sampler("always_off"), parent: Self.sampled)

@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `all loops share the session, and idle time counts by the hops' times`() throws {
+  @Test func `all loops share the session, and the idle time is computed from the times of the hops`() throws {
     var settings = HeadersStage.Settings()
     settings.hosts = HostList(origin: HTTPURL("http://a.example").origin)
     settings.session = (Array("X-Session-ID".utf8), .rotating(RotatingSessionID(idle: .seconds(60))))

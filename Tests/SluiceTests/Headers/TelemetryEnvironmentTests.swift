@@ -66,7 +66,9 @@ import Testing
   }
 
   @Test(arguments: [("true", true, 0), ("TRUE", true, 0), ("false", false, 0), ("", false, 0), ("1", false, 1)])
-  func `OTEL_SDK_DISABLED disables only if its value is the word true`(value: String, isDisabled: Bool, warnings: Int) {
+  func `OTEL_SDK_DISABLED has an effect only if its value is the word true`(
+    value: String, isDisabled: Bool, warnings: Int
+  ) {
     let reading = Self.read(["OTEL_SDK_DISABLED": value])
     #expect(reading.isDisabled == isDisabled)
     #expect(reading.warnings.count == warnings)

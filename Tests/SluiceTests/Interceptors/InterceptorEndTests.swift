@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `a header that cannot be sent is refused with the name of the stage`() async throws {
+  @Test func `if a stage sets a header that cannot be sent, the error names the stage and the header`() async throws {
     try await withServer { server, request in
       let result = try await run(
         request, StageCode(request: { request, _ in request.headers["x-split"] = "a\r\nInjected: yes" }))
@@ -138,7 +138,7 @@ import Testing
     #expect(result.error?.code == "timeout")
   }
 
-  @Test func `a server that does not read a large body times out`() async throws {
+  @Test func `if a server does not read a large body, the request times out`() async throws {
     let done = Signal()
     let server = try ScriptedServer(.receiveHead, .wait(done))
     defer { done.set() }

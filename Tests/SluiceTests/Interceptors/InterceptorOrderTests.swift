@@ -112,7 +112,8 @@ import Testing
       })
       let engine = try Engine(Self.configuration([stage]) { $0.transport.loops = 1 })
       slot.withLock { $0 = engine }
-      // Many run at the same time on one loop, and no stage blocks the thread that another stage needs.
+      // Many such transactions run at the same time on one loop, and no stage blocks the thread that another stage
+      // needs.
       let answers = await withTaskGroup { group in
         for _ in 0..<20 { group.addTask { await engine.transaction(request) } }
         return await group.reduce(into: [String?]()) { $0.append(Self.text($1.response)) }

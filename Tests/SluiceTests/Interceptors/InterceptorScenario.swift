@@ -6,8 +6,9 @@ import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// Helpers for tests of what users of other HTTP clients expect of interceptors. Request and response stages correspond
-/// to the application interceptors of those clients, issue stages to their network interceptors.
+/// Helpers for tests of stages. These tests check what users of other HTTP clients expect from interceptors. Request
+/// and response stages correspond to the application interceptors of those clients, and issue stages to their network
+/// interceptors.
 protocol InterceptorScenario {}
 
 /// An error without a code, which a stage throws.

@@ -30,7 +30,7 @@ import Testing
     return report
   }
 
-  @Test func `a duration counts in the first bucket whose bound it does not exceed`() {
+  @Test func `a duration is counted in the first bucket whose bound is not below the duration`() {
     #expect(Self.counts([0, 5]).counts.first == 2)
     let beyond = DurationHistogram()
     beyond.record(nanoseconds: 5_000_001)

@@ -39,7 +39,8 @@ import Testing
     await engine.shutdown()
     #expect(report.traffic.begun == 600)
     #expect(report.traffic.inFlight == 0)
-    // In each group of 6: 0 POST found, 1 GET missing, 2 GET found, 3 POST missing, 4 GET found, 5 GET nowhere.
+    // Each group of 6 requests has these kinds: 0 POST found, 1 GET missing, 2 GET found, 3 POST missing, 4 GET found,
+    // 5 GET nowhere.
     #expect(report[.post, .success].count == 100)
     #expect(report[.get, .success].count == 200)
     #expect(report[.get, .clientError].count == 100)
@@ -129,7 +130,8 @@ import Testing
     #expect(report.prometheusText().contains("\nsluice_retries_over_budget_total 1\n"))
   }
 
-  @Test func `two instances measure times separately and share counts, and without an instance there is no report`()
+  @Test
+  func `two instances measure times separately but share counts, and an engine without an instance has no report`()
     async throws
   {
     let text = """
@@ -148,7 +150,7 @@ import Testing
     await bare.shutdown()
   }
 
-  @Test func `metrics refuses settings, and every list except tracers`() throws {
+  @Test func `metrics accepts no settings, and no list except tracers`() throws {
     let words = "sluice.json:3: plugins.count.config.buckets: unknown key \"buckets\"; \"metrics\" has no settings"
     let setting = try Self.configuration("{\"buckets\": []}")
     #expect(throws: EngineError.self) { try Engine(setting) }

@@ -7,13 +7,15 @@ import Testing
 @testable import SluiceAssembly
 @testable import SluiceEngine
 
-/// The resources that the process uses, in the metrics.
+/// Tests the metrics about the resources that the process uses.
 @Suite struct ProcessUsageTests {
   @Test(arguments: [
     ("100 25 3 4 0 6 0\n", 102_400 as Int?), ("100 25", 102_400), ("100", nil), ("", nil), ("a b c", nil),
     ("1 -1 0", nil), ("1 9223372036854775807 0", nil), ("1 99999999999999999999 0", nil),
   ])
-  func `resident memory is computed from any number of pages`(_ statm: String, _ bytes: Int?) {
+  func `resident memory is the number of pages times the size of a page, or nil if the text is invalid`(
+    _ statm: String, _ bytes: Int?
+  ) {
     #expect(ProcessUsage.residentBytes(Array(statm.utf8), pageBytes: 4096) == bytes)
   }
 

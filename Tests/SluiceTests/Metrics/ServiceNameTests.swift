@@ -2,7 +2,7 @@ import Sluice
 import SluiceJSON
 import Testing
 
-/// The name of the service in the metrics. The environment variables for it are tested with the command.
+/// The name of the service in the metrics. The tests of the command check the environment variables for the name.
 @Suite struct ServiceNameTests {
   @Test func `the JSON document and target_info have the escaped name of the service`() async throws {
     let engine = try Engine(Configuration(text: Array(##"{"serviceName": "the \"shop\""}"##.utf8)))

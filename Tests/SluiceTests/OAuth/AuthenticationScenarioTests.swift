@@ -49,7 +49,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("a configuration without a credential to get a token with is refused", arguments: Grant.allCases)
+  @Test("a configuration without a credential for fetching a token is refused", arguments: Grant.allCases)
   func needsCredentials(_ grant: Grant) throws {
     let service = try TokenService(grant)
     let missing: JSONValue = grant == .refreshToken ? ["refreshToken": .null] : ["clientSecret": .null]
@@ -183,7 +183,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("refreshes that the window allows go through one after the other", arguments: Grant.allCases)
+  @Test("as long as the window allows refreshes, each refused request gets one", arguments: Grant.allCases)
   func refreshesInWindow(_ grant: Grant) async throws {
     let service = try TokenService(grant, acceptsNew: false)
     let engine = try service.engine(token: "a0", config: ["window": ["refreshes": 5, "duration": "1h"]])
@@ -195,7 +195,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("beyond the refreshes that the window allows, the caller gets the 401", arguments: Grant.allCases)
+  @Test("if the window allows no more refreshes, the caller gets the 401", arguments: Grant.allCases)
   func endsExcess(_ grant: Grant) async throws {
     let service = try TokenService(grant, acceptsNew: false)
     let engine = try service.engine(token: "a0", config: ["window": ["refreshes": 2, "duration": "1h"]])

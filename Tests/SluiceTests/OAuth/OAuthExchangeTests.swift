@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `the error for an endpoint that is missing or redirects says so`() async throws {
+  @Test func `if the endpoint does not exist or redirects, the error says so`() async throws {
     let service = try TokenService(endpoint: { _, _ in
       ServerResponse(status: 302, headers: [HeaderLine("Location", "https://example.com/token")])
     })

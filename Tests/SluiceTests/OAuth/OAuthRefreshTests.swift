@@ -19,7 +19,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `200 concurrent 401s make one refresh, and all continue with the new token`() async throws {
+  @Test func `200 concurrent 401s cause one refresh, and all requests continue with the new token`() async throws {
     let service = try TokenService()
     let engine = try service.engine(token: "old", loops: 4)
     service.api.hold()
@@ -52,7 +52,9 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `a request that waits for a refresh has a span for the wait, with the refresh's status`() async throws {
+  @Test func `a request that waits for a refresh has a span for the wait, and the span has the status of the refresh`()
+    async throws
+  {
     let service = try TokenService(endpoint: { number, _ in number == 2 ? ServerResponse(status: 503) : nil })
     let spans = Watched<[StageSpan]>([])
     let code = StageCode(observing: { event in
@@ -81,7 +83,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `without a token the first requests on all loops wait for a single refresh`() async throws {
+  @Test func `if there is no token, the first requests on all loops wait for a single refresh`() async throws {
     let service = try TokenService()
     let engine = try service.engine(loops: 4)
     service.endpoint.hold()
@@ -220,7 +222,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `beyond the window's refreshes each 401 is passed on, and one line is logged`() async throws {
+  @Test func `if the window allows no more refreshes, each 401 is passed on, and one line is logged`() async throws {
     let service = try TokenService(acceptsNew: false)
     let engine = try service.engine(token: "old", config: ["window": ["refreshes": 3, "duration": "1h"]])
     for _ in 0..<20 {
@@ -228,7 +230,7 @@ import Testing
       #expect(result.response?.status == 401)
     }
     #expect(service.endpoint.requestCount == 3)
-    // The first 3 requests make two attempts each, the other 17 one.
+    // The first 3 requests make two attempts each, and the other 17 make one.
     #expect(service.api.requestCount == 23)
     let lines = service.log.value.filter { $0.contains("a 401 is passed on") }
     #expect(lines.count == 1, "\(service.log.value)")
@@ -236,7 +238,8 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `if there never was a token, requests beyond the window's refreshes fail at once`() async throws {
+  @Test func `if there never was a token and the window allows no more refreshes, requests fail at once`() async throws
+  {
     let service = try TokenService(endpoint: { _, _ in ServerResponse(status: 500) })
     let engine = try service.engine(config: ["window": ["refreshes": 2, "duration": "1h"]])
     for _ in 0..<6 {

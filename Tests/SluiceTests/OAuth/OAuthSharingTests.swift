@@ -8,7 +8,8 @@ import Testing
 
 /// Instances of oauth-refresh that share their token (`sluice.shared/1`).
 @Suite struct OAuthSharingTests {
-  /// Two instances, of which the second has the settings `others` too. The path of a request selects the instance.
+  /// Returns a configuration with two instances. The second instance also has the settings `others`. The path of a
+  /// request selects the instance.
   private func configuration(
     _ service: TokenService, others: JSONValue = [:], leeway: String = "30s"
   ) throws -> Configuration {
@@ -52,7 +53,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `a token that an API refuses for one instance is replaced once for all`() async throws {
+  @Test func `a token that the API refuses is replaced only once, even if several instances use it`() async throws {
     let service = try TokenService()
     let engine = try engine(service, configuration(service))
     for path in ["/a", "/b"] { #expect(try await engine.transaction(service.request(path)).response?.status == 200) }

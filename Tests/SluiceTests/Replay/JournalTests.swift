@@ -166,7 +166,9 @@ import Testing
     #expect(change.after.first?.hasPrefix("300001 bytes, hash ") == true)
   }
 
-  @Test func `a suspended call that never resumes is a fault with its deadline in the journal`() async throws {
+  @Test func `the journal shows a suspended call that never resumes as a fault with the code stage_timeout`()
+    async throws
+  {
     var configuration = Self.configuration(
       StageCode(request: { _, _ in try await Task.sleep(for: Patience.limit) }))
     for index in configuration.plugins.indices { configuration.plugins[index].deadline = .milliseconds(20) }

@@ -50,7 +50,7 @@ import Testing
     #expect(exchange.hops.last?.isBodyWhole == true)
   }
 
-  @Test func `a hop with a refused connection is recorded as not issued, and one with a lost connection as issued`()
+  @Test func `a hop is recorded as issued if its connection is lost, but not if its connection is refused`()
     async throws
   {
     let refused = try await Self.recorded(Request(url: HTTPURL("http://127.0.0.1:1/")))
@@ -202,7 +202,7 @@ import Testing
     #expect(throws: RecordingFile.Failure.self) { try RecordingFile.read(folder.path("missing.jsonl")) }
   }
 
-  @Test func `if there are 10,000 recordings, the last ones are kept`() throws {
+  @Test func `if there are too many recordings, only the newest are kept`() throws {
     var buffer = RecordingBuffer()
     for number in 0..<10_000 { buffer.append(try Self.sample(number)) }
     #expect(buffer.exchanges.count == 100 && buffer.droppedCount == 9900)

@@ -7,7 +7,7 @@ import SluiceRecords
 import SluiceReplay
 import Testing
 
-/// The comparison of two runs alone: the tests pass literals in and check the differences.
+/// Tests only the comparison of two runs. The tests pass literals and check the differences.
 @Suite struct ReplayComparisonTests {
   private static func call(
     _ stage: String = "a", _ callback: StageCall.Callback = .request, attempt: Int = 0, hop: Int = 0,
@@ -42,7 +42,7 @@ import Testing
     #expect(Self.compare([], to: []).isEmpty)
   }
 
-  @Test func `headers that the two builds add, remove or change differently are differences`() {
+  @Test func `if the two builds add, remove or change a header differently, this is a difference`() {
     let old = [Self.call("a", .request, Self.header("x-a", [], "1"), Self.header("x-b", ["0"]))]
     let new = [Self.call("a", .request, Self.header("x-a", [], "1", "2"), Self.header("x-c", ["0"], "3"))]
     let expected: [ReplayDifference] = [

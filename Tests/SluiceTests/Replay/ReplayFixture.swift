@@ -16,7 +16,8 @@ final class ReplayFixture: Sendable {
   var new: String { products[1].path }
 
   /// - Parameters:
-  ///   - old: the defines with which the old build of `differs-by-build` is compiled; `new` likewise.
+  ///   - old: the defines with which the old build of `differs-by-build` is compiled. `new` has the defines of the new
+  ///     build.
   ///   - plugins: further plugins besides "a", with a comma in front.
   ///   - more: further members of the configuration, with a comma in front.
   init(

@@ -103,7 +103,9 @@ import Testing
     #expect(differences.map(\.callback) == [.request, .challenge] && differences.map(\.hop) == [0, 1])
   }
 
-  @Test func `retries in a replay do not wait, and fail when the recording has no further hop`() async throws {
+  @Test func `a replay does not wait before a retry, and the retry fails if the recording has no further hop`()
+    async throws
+  {
     let fixture = try await ReplayFixture(new: ["RETRIES=1"]) { _ in ServerResponse(status: 503) }
     let started = ContinuousClock.now
     let report = try await fixture.compare(try await fixture.record())
@@ -165,7 +167,9 @@ import Testing
     ("TRAP=abort()", "crashed with SIGABRT in on_request of \"a\", with request 2 of 3"),
     ("TRAP=exit(3)", "ended the process with status 3 in on_request of \"a\", with request 2 of 3"),
   ])
-  func `a build that ends its process is reported with the request`(define: String, reason: String) async throws {
+  func `if a build ends its process, the report names the build and the request`(define: String, reason: String)
+    async throws
+  {
     let fixture = try await ReplayFixture(new: [define, #"BUILD="2""#])
     let report = try await fixture.compare(try await fixture.record("/", [:], ["x-trap": "1"], [:]))
     #expect(report.failures.map(\.side) == [.new])
@@ -231,7 +235,7 @@ import Testing
     #expect(error?.description.contains("/nowhere/sluice") == true)
   }
 
-  @Test func `no recordings give no difference, incomplete ones are left out, and at most 1,000 are compared`()
+  @Test func `without recordings there is no difference, incomplete ones are left out, and at most 1,000 are compared`()
     async throws
   {
     let fixture = try await ReplayFixture()

@@ -6,7 +6,7 @@ import SluiceReports
 import SluiceServer
 import SluiceTestKit
 
-/// An engine with short time limits and a stage that does not return if a request tells it so.
+/// An engine with short time limits, and with a stage that does not return if a request asks for this.
 final class StuckFixture: EngineFixture {
   let folder: TemporaryDirectory
   let server: LoopbackServer

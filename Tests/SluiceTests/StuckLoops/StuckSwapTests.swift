@@ -9,7 +9,7 @@ import Testing
 /// Swaps while a stage blocks its loop.
 @Suite struct StuckSwapTests {
   @Test(arguments: [1, 4])
-  func `a swap and a rollback are published on the loops that answer, and name the stuck loop`(
+  func `if a loop is stuck, a swap and a rollback are published on the other loops and name the stuck loop`(
     _ loops: Int
   ) async throws {
     let fixture = try await StuckFixture(loops: loops, probation: "1h")
@@ -39,7 +39,7 @@ import Testing
     fixture.server.stop()
   }
 
-  @Test func `a stuck loop that continues takes the newest of several snapshots, and then its old one ends`()
+  @Test func `a stuck loop that continues takes the newest of several snapshots, and then its old snapshot ends`()
     async throws
   {
     let fixture = try await StuckFixture(loops: 2)
@@ -49,15 +49,17 @@ import Testing
       #expect(try await fixture.engine.swap().late.count == 1)
     }
     #expect(try await fixture.stamp() == 4)
-    // Snapshots that the stuck loop never took end without it.
-    let held = try await fixture.waitForStatus("the ends of 2 and 3") { status in
+    // Snapshots 2 and 3 end, although the stuck loop never took them.
+    let held = try await fixture.waitForStatus("the end of snapshots 2 and 3") { status in
       status.generations.map(\.state.description) == ["draining", "parked", "parked", "active"]
         && status.replaced.used == 1
     }
     #expect(!held.waits.isEmpty && fixture.lines("leaked").isEmpty)
     try fixture.openGate()
     try await trapped.wait(for: "the end of the call") { !$0.isEmpty }
-    try await fixture.waitForStatus("the end of the first") { $0.generations.first?.state.description == "parked" }
+    try await fixture.waitForStatus("the end of the first snapshot") {
+      $0.generations.first?.state.description == "parked"
+    }
     for _ in 0..<2 { #expect(try await fixture.stamp() == 4) }
     #expect(await fixture.engine.end(drain: .seconds(30), deactivation: .seconds(5)).isEmpty)
     #expect(fixture.lines("destroyed=1").count == 4)

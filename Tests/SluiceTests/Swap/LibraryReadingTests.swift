@@ -10,7 +10,7 @@ import Testing
 /// Which refused library files are read again after a short time.
 @Suite struct LibraryReadingTests {
   @Test(.enabled(if: access("/dev/shm", W_OK) == 0, "there is no /dev/shm"))
-  func `a file with the earliest possible time is not read again, and one with the latest time is`() async {
+  func `a file with the earliest possible time is not read again, but a file with the latest possible time is`() async {
     await #expect(processExitsWith: .success) {
       // A file system in memory accepts any file time.
       setenv("TMPDIR", "/dev/shm", 1)

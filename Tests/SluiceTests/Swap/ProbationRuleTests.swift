@@ -16,12 +16,12 @@ import Testing
     #expect(breach(Sample(ended: 100, failed: 100)) != nil)
   }
 
-  @Test func `if the previous snapshot had no failures, at most five percent are allowed`() {
+  @Test func `if the previous snapshot had no failures, a failure rate of at most five percent is allowed`() {
     #expect(breach(Sample(ended: 100, failed: 5)) == nil)
     #expect(breach(Sample(ended: 100, failed: 6))?.hasPrefix("6.0 % of its transactions failed, 0.0 %") == true)
   }
 
-  @Test func `if the previous snapshot had failures, twice its rate plus five percent is allowed`() {
+  @Test func `if the previous snapshot had failures, twice its failure rate plus five percent is allowed`() {
     let old = Sample(ended: 200, failed: 20)
     #expect(breach(Sample(ended: 1000, failed: 250), old) == nil)
     #expect(breach(Sample(ended: 1000, failed: 251), old) != nil)

@@ -67,7 +67,7 @@ import Testing
     let reason = try #require(report.reason)
     #expect(reason.contains("missed deadlines per 100 transactions"), "\(reason)")
     #expect(reason.contains("of its transactions failed") == (onFault == "fail"), "\(reason)")
-    // The calls that were suspended on the bad build have ended on it, at their deadline.
+    // Calls that were suspended on the bad build stayed on this build and ended at their deadline.
     try await fixture.waitForLine("destroyed=2")
     let bad = try await fixture.waitForStatus("the bad build to be parked") {
       $0.generations.last?.state.description == "parked"

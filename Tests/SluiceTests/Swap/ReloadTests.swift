@@ -55,7 +55,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a rollback to other settings needs no copy of a build that serves`() async throws {
+  @Test func `a rollback that changes only settings does not need the stored copy of the serving build`() async throws {
     let (fixture, _) = try await Self.fixture()
     var other = try SwapFixture.configuration([("a", "a.so")], swap: Self.quick, in: fixture.folder)
     other.plugins[0].config = ["header": "x-stamp-other"]
@@ -83,7 +83,8 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a reload that changes a key that is read only at the start is refused with the key`() async throws {
+  @Test func `a reload must not change a key that is read only at the start, and the error names the key`() async throws
+  {
     let (fixture, _) = try await Self.fixture()
     var other = try SwapFixture.configuration([("a", "a.so")], loops: 3, in: fixture.folder)
     other.store = "/elsewhere"

@@ -40,7 +40,7 @@ import SluicePluginFile
     (SnapshotDraft.Call.Function.create, PluginError.Code.createFailed), (.load, .stateRefused),
     (.activate, .activateFailed),
   ])
-  func `a call that does not return is reported by plugin, library and function, with what to do`(
+  func `the error for a call that does not return names plugin, library and function, and gives advice`(
     _ function: SnapshotDraft.Call.Function, _ code: PluginError.Code
   ) {
     let plugin = PluginConfiguration(name: "auth", source: .library(path: "plugins/libauth.so"))

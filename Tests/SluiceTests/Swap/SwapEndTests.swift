@@ -14,7 +14,7 @@ import Testing
 
   /// Returns an engine with build 2 published and build 1 on standby.
   private func fixture() async throws -> SwapFixture {
-    // The limits are long, so a publication waits for a held loop however long the test takes.
+    // The limits are long. A publication therefore waits for a held loop, no matter how long the test takes.
     let fixture = try SwapFixture(swap: #"{"probation": {"duration": "1h"}, "publish": "1h"}"#) { folder in
       try library.install(1, at: folder.path("a.so"))
     }

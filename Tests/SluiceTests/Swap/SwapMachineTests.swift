@@ -55,7 +55,7 @@ import Testing
     #expect(machine.handle(.cancelled(9), at: .zero) == [])
   }
 
-  @Test func `with 64 snapshots that have not ended a swap is refused, and a rollback is not`() {
+  @Test func `if 64 snapshots have not ended, a swap is refused, but a rollback is not`() {
     var machine = machine(loops: 1)
     for number in 2...65 { publish(number, on: &machine, at: .zero, number == 65 ? Self.watched : Self.terms) }
     #expect(machine.retiredCount == 63)
@@ -84,7 +84,7 @@ import Testing
     #expect(machine.served == 2 && machine.running == nil)
   }
 
-  @Test func `after its time limit a publication is done on the loops that answer, and names the others`() {
+  @Test func `after its time limit, a publication is done on the loops that answer, and it names the other loops`() {
     var machine = machine(loops: 4)
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.made(1, snapshot: 2, Self.terms), at: .seconds(1))
@@ -118,7 +118,7 @@ import Testing
     #expect(machine.handle(.passed, at: .seconds(10)).first == settled(2, 1, replaced: 2, late: [0]))
   }
 
-  @Test func `a late loop takes the newest snapshot, and a second report of it changes nothing`() {
+  @Test func `a late loop takes the newest snapshot, and if the loop reports this twice, nothing changes`() {
     var machine = machine()
     publishTwiceWithoutLoop0(on: &machine)
     #expect(machine.newest.snapshot == 3 && machine.loops[0].snapshot == 1)
@@ -191,7 +191,7 @@ import Testing
 
   // MARK: The end of replaced snapshots
 
-  @Test func `a replaced snapshot ends when no transaction uses it and none of its work is open`() {
+  @Test func `a replaced snapshot ends when no transaction uses it and its plugins have no open work`() {
     var machine = machine()
     publish(2, on: &machine, at: .zero, Self.terms)
     #expect(machine.handle(.emptied(snapshot: 1, loop: 0), at: .seconds(1)) == [])
@@ -217,7 +217,7 @@ import Testing
       ])
   }
 
-  @Test func `after the drain suspended calls expire, and running calls make the snapshot leak`() {
+  @Test func `after the drain, suspended calls expire, and running calls make the snapshot leak`() {
     var machine = machine()
     publish(2, on: &machine, at: .zero, Self.terms)
     _ = machine.handle(.emptied(snapshot: 1, loop: 1), at: .seconds(1))
@@ -258,7 +258,8 @@ import Testing
 
   // MARK: The end of the engine
 
-  @Test func `the end of the engine answers waiting swaps, gives up the one in preparation, and begins no other`() {
+  @Test func `the end of the engine answers waiting swaps, gives up the swap in preparation, and begins no more swaps`()
+  {
     var machine = machine()
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.requested(2, .reload), at: .zero)
@@ -268,7 +269,7 @@ import Testing
     #expect(machine.running == nil)
   }
 
-  @Test func `at the end of the engine a running publication counts as done, and nothing is drained`() {
+  @Test func `at the end of the engine, a running publication counts as done, and nothing is drained`() {
     var machine = machine()
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.made(1, snapshot: 2, Self.watched), at: .zero)

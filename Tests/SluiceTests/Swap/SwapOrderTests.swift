@@ -7,7 +7,7 @@ import SluiceTestKit
 import SluiceTrial
 import Testing
 
-/// Swaps that are requested while another swap runs, cancelled, or ended by the end of the engine.
+/// Swaps that are requested while another swap runs, that are cancelled, or that end with the engine.
 @Suite struct SwapOrderTests {
   /// A trial that passes a library while `isOpen` is true, and otherwise waits. It fails if its task is cancelled.
   private struct Gate: LibraryTrial {

@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a swap waits for a file that is still being written: too short, or not yet filled`(
+  func `a swap waits if its file is still being written, and is too short or not yet filled`(
     _ isShort: Bool
   ) async throws {
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
@@ -157,7 +157,7 @@ import Testing
     #expect(error?.description.contains("built for") == true)
   }
 
-  @Test func `an entry point that returns NULL is refused with its message`() async throws {
+  @Test func `if an entry point returns NULL, the swap is refused with the plugin's message`() async throws {
     let error = try await refusal(of: try await compiled("entry-returns-null")) { fixture in
       let status = await fixture.engine.status
       #expect(status.generations.map(\.state.description) == ["active", "refused"])
@@ -166,7 +166,7 @@ import Testing
     #expect(error?.underlying != nil)
   }
 
-  @Test func `a create that fails is refused with its message`() async throws {
+  @Test func `if create fails, the swap is refused with the plugin's message`() async throws {
     let error = try await refusal(of: try await build(.failsCreate))
     #expect(error?.description.contains("the moon is missing") == true)
   }
@@ -281,7 +281,8 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a plugin that does not exist, or has no library, is refused by name`() async throws {
+  @Test func `if a plugin does not exist, the swap is refused, and the error names the existing plugins`() async throws
+  {
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap(plugins: ["b"]) }
     #expect(error?.report.reason == "no plugin is named \"b\"; there are \"a\"")
@@ -314,7 +315,8 @@ import Testing
     #expect(instance.stateOwner == "stamps-generation")
     let status = await fixture.engine.status
     #expect(status.budget.used == 1)
-    // The copy is removed with the last reference to it, which the ending swap might hold for a moment.
+    // The copy is removed when the last reference to it is released. The ending swap might hold a reference for a
+    // moment.
     let end = ContinuousClock.now + Patience.limit
     while FileTree.exists(candidate.copy), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }
     #expect(!FileTree.exists(candidate.copy))

@@ -5,12 +5,12 @@ import SluiceMetrics
 import SluiceTestKit
 import Testing
 
-/// Many swaps under full load, of a plugin in C and a plugin in Swift. The test makes 50 swaps. With `SLUICE_SOAK=1` it
-/// makes 1,000, then a minute of load and half a minute of rest.
+/// Many swaps under full load, of a plugin in C and a plugin in Swift. The test makes 50 swaps. With `SLUICE_SOAK=1`,
+/// it makes 1,000. A minute of load and half a minute of rest follow.
 @Suite struct SwapSoakTests {
   private static var isFull: Bool { getenv("SLUICE_SOAK") != nil }
 
-  @Test func `swaps under load lose no request and mix no builds, and counters, descriptors and memory are right`()
+  @Test func `under load, swaps lose no request and mix no builds, all counts are right, and nothing leaks`()
     async
   {
     await #expect(processExitsWith: .success) {
@@ -60,7 +60,8 @@ import Testing
       #expect(fixture.engine.pluginMetrics[plugin, "calls"]?.series.first?.value == Double(total))
     }
     await fixture.shutdown()
-    // The last build must find all counts in its values, and in the state that each build passed to the next.
+    // The last build must find the counts of all builds, both in its values and in the state that each build passed to
+    // the next one.
     for plugin in ["c", "s"] {
       func last(_ name: String) -> String? {
         fixture.log.value.last { $0.stage == plugin && $0.message.hasPrefix("\(name)=") }?.message
@@ -76,8 +77,8 @@ import Testing
     (ProcessFacts().openDescriptorCount, ProcessFacts().residentBytes ?? 0)
   }
 
-  /// Checks descriptors and memory after the swaps. Twenty descriptors are allowed for connections of the load, far
-  /// fewer than one for each build.
+  /// Checks descriptors and memory after the swaps. Twenty more descriptors are allowed for connections of the load.
+  /// This is far fewer than one for each build.
   /// - Parameter libraryBytes: the size of a build in Swift.
   private static func expectBounded(
     from before: (descriptors: Int, bytes: Int), _ count: Int, _ libraryBytes: Int

@@ -6,7 +6,7 @@ import Testing
 
 /// Swaps of libraries in a real engine, under load.
 @Suite struct SwapTests {
-  /// Returns an engine on build 1 with load on it.
+  /// Starts an engine that serves build 1 under load.
   private static func start(
     _ plugins: [(name: String, library: String)] = [("a", "a.so")]
   ) async throws -> (SwapFixture, SwapLoad, StampedLibrary) {

@@ -5,8 +5,8 @@ import SluiceTestKit
 import SluiceTrial
 import Testing
 
-/// Builds that would end a host without a trial. An engine under load tries them in a child process, and continues to
-/// serve.
+/// Builds that would end the process of a host that loads them without a trial. An engine under load tries them in a
+/// child process, and continues to serve.
 struct SwapTrialTests {
   @Test(arguments: [
     ("constructor-exits", "UNUSED", "status \(Sanitizer.statusOfExitWhileLoading) while it was loaded"),
@@ -101,7 +101,8 @@ struct SwapTrialTests {
     #expect(stamps == Array(repeating: 1, count: 8))
   }
 
-  @Test func `another plugin with the name of a plugin with state gets no state, in the trial and in the swap`()
+  @Test
+  func `if another plugin replaces a plugin that has state, the new one gets no state, in the trial and in the swap`()
     async throws
   {
     let folder = try TemporaryDirectory()

@@ -15,7 +15,7 @@ import Testing
     return try SwapFixture(trial: trial) { try library.install(1, at: $0.path("a.so")) }
   }
 
-  /// Swaps to a build that must be refused under load, and returns the refusal. Checks that build 1 continues to serve.
+  /// Swaps under load to a build that must be refused, and returns the refusal. Checks that build 1 continues to serve.
   private static func refusal(
     old: Misbehaviour = .nothing, new: Misbehaviour = .nothing, isTried: Bool
   ) async throws -> SwapError? {

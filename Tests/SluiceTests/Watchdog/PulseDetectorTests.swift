@@ -8,7 +8,7 @@ import Testing
 @Suite struct PulseDetectorTests {
   private static let limit = Duration.milliseconds(100)
 
-  @Test func `a loop whose turn lasts as long as the limit is stuck until its next turn`() {
+  @Test func `if a turn of a loop lasts as long as the limit, the loop is stuck until its next turn`() {
     var detector = PulseDetector()
     detector.look([LoopPulse(turn: 7)], at: .zero, limit: Self.limit)
     #expect(detector.standstills.isEmpty)

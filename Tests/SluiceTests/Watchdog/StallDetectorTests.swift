@@ -14,7 +14,7 @@ import Testing
 
   private static let limit = Duration.milliseconds(100)
 
-  @Test func `a call that lasts as long as the limit is reported once, and once more when it ends`() {
+  @Test func `a call that lasts as long as the limit is reported once, and its end is reported too`() {
     var detector = StallDetector()
     let call = Self.call(7)
     #expect(detector.look([call], at: .milliseconds(0), limit: Self.limit).isEmpty)

@@ -27,7 +27,8 @@ import Testing
          "watchdog": {"limit": "\(limit)"}, "store": "\(folder.path("store"))"}
         """
       let log = self.log
-      // The engine copies the library here, so the product's folder must exist until then.
+      // The engine copies the library while it is created, so the product's folder must exist until the engine is
+      // returned.
       let engine = try withExtendedLifetime(product) {
         try Engine(Configuration(text: Array(text.utf8))) { line in log.update { $0.append(line) } }
       }
@@ -73,7 +74,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `with a limit of zero no stall is reported`() async throws {
+  @Test func `with a limit of zero, no stall is reported`() async throws {
     let setup = try await Setup(limit: "0s")
     #expect(await setup.engine.status.stalls.isEmpty)
     try setup.openGate()

@@ -117,7 +117,7 @@ import Testing
     #expect(Propagators.of("b3").inject(HopTrace(handingOn: parent)) == ["b3": text])
   }
 
-  @Test func `the sampler makes a sampling decision that the sender left open`() {
+  @Test func `if the sender left the sampling decision open, the sampler decides`() {
     let lines: Lines = ["b3": "\(Self.trace)-\(Self.span)"]
     #expect(Propagators.of("b3").relay(lines)["b3"]?.hasSuffix("-1") == true)
     let off = Propagators.of("b3").relay(lines, sampler: Sampler(.parentBasedAlwaysOff))

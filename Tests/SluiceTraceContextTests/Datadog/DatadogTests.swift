@@ -15,7 +15,7 @@ import Testing
     return Propagators.of("datadog").extract(from: fields)
   }
 
-  @Test func `decimal ids are read, and the upper half of the trace id from the tags`() {
+  @Test func `decimal ids are read, and the tags give the upper half of the trace id`() {
     #expect(
       Self.extract([:]).trace
         == RemoteTrace(traceID: Self.traceID, spanID: 0x8800_0000_0000_0000, sampling: .deferred))

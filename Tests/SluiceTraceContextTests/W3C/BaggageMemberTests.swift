@@ -22,7 +22,7 @@ import Testing
         [BaggageMember("city", "Bern", properties: [Property("cap"), Property("of", "CH")])]
       ),
       (
-        "properties of one name", "city=Bern;of;of=CH;of=BE",
+        "properties with the same name", "city=Bern;of;of=CH;of=BE",
         [BaggageMember("city", "Bern", properties: [Property("of"), Property("of", "CH"), Property("of", "BE")])]
       ),
       (
@@ -34,7 +34,7 @@ import Testing
         [BaggageMember("city", "Bern", properties: [Property("any", special)])]
       ),
       (
-        "the key of a property is not", "city=Bern;of%20%09%20%3D%20%09%20CH",
+        "the key of a property is not decoded", "city=Bern;of%20%09%20%3D%20%09%20CH",
         [BaggageMember("city", "Bern", properties: [Property("of%20%09%20%3D%20%09%20CH")])]
       ),
       (
@@ -52,7 +52,7 @@ import Testing
         ]
       ),
     ] as [(String, String, [BaggageMember])])
-  func `members are read, with blanks around every delimiter and without`(
+  func `members are read, both with and without blanks around every delimiter`(
     fact: String, text: String, members: [BaggageMember]
   ) {
     #expect(Baggage.members(of: text) == members, "\(fact)")

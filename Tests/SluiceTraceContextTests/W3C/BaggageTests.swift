@@ -30,7 +30,7 @@ import Testing
       ("a=\\", nil), ("a=é", nil), ("a=1;", nil), ("a=1;p q", nil), (" a=1 ", "a=1"), ("a=1,b,c=3", "a=1,c=3"),
       ("a=1,,b=2", "a=1,b=2"), ("a=\u{1},b=2", "b=2"), ("a=1;=2,b=2;p", "b=2;p"),
     ] as [(String, String?)])
-  func `invalid members are left out, the others stay`(text: String, content: String?) {
+  func `invalid members are left out, and the valid members stay`(text: String, content: String?) {
     #expect(Self.content(text) == content)
   }
 
@@ -64,7 +64,7 @@ import Testing
     #expect(Self.content(text) == Self.members(10) + ",last=1")
   }
 
-  @Test func `passed-on baggage is passed on again unchanged, and no bytes cause a trap`() {
+  @Test func `baggage that was passed on once can be passed on again unchanged, and no bytes cause a trap`() {
     var random = SeededRandom(seed: 5)
     let alphabet = Array("ab=;, \t%\"\\\u{1}é".utf8)
     for _ in 0..<5000 {

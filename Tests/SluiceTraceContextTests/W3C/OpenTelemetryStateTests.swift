@@ -3,8 +3,8 @@ import Testing
 
 @testable import SluiceTraceContext
 
-/// The sampling threshold `th` in the member `ot` of `tracestate`. A hop passes on the caller's threshold only if it is
-/// true for the hop's own sampling decision.
+/// The sampling threshold `th` in the member `ot` of `tracestate`. A hop passes on the caller's threshold only if the
+/// hop's own sampling decision follows from this threshold.
 @Suite struct OpenTelemetryStateTests {
   /// Returns the `tracestate` that a hop sends if the caller sent `state`. The right 56 bits of the trace id are
   /// 0x80000000000000.
@@ -47,8 +47,7 @@ import Testing
 
   @Test(
     arguments: [
-      // Without the random flag (02) it is unknown whether the trace id is random, so nothing contradicts the sampled
-      // flag.
+      // Without the random flag (02), the trace id might not be random, so nothing contradicts the sampled flag.
       ("ot=th:c", "01", "ot=th:c"), ("ot=th:4", "00", "ot=th:4"),
       // With the random flag, the threshold 8 samples this trace id: 0x80… is the smallest value that it samples.
       ("ot=th:8", "03", "ot=th:8"), ("ot=th:8", "02", nil), ("ot=th:80000000000001", "03", nil),
@@ -57,7 +56,7 @@ import Testing
       ("ot=rv:bfffffffffffff;th:c", "01", "ot=rv:bfffffffffffff"), ("ot=rv:ffff;th:c", "01", "ot=rv:ffff;th:c"),
       ("ot=th:X", "03", "ot=th:X"), ("ot=th:100000000000000", "02", "ot=th:100000000000000"),
     ] as [(String, String, String?)])
-  func `if the caller's decision is adopted, its threshold stays, unless the random value contradicts the flag`(
+  func `if the caller's decision is adopted, the threshold stays, unless the random value contradicts the sampled flag`(
     state: String, flags: String, sent: String?
   ) {
     #expect(Self.sent(state, .parentBasedTraceIDRatio, ratio: 0.5, flags: flags) == sent)

@@ -71,8 +71,8 @@ import Testing
     ("a space at the end", ["traceparent": parent + " "], .continued()),
     ("a tab at the end", ["traceparent": parent + "\t"], .continued()),
     ("blanks at both ends", ["traceparent": "\t \(parent) \t"], .continued()),
-    ("a state alone", ["tracestate": "north=1"], .restarted),
-    ("a state of two members alone", ["tracestate": "north=1,south=2"], .restarted),
+    ("a state without a parent", ["tracestate": "north=1"], .restarted),
+    ("a state of two members, without a parent", ["tracestate": "north=1,south=2"], .restarted),
   ]
 
   private static func ids(_ trace: String, _ span: String = "c532cb4098ac3dd2", flags: String = "01") -> Lines {

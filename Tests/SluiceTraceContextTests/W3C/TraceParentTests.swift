@@ -39,14 +39,14 @@ import Testing
     ("a blank in front", " 00-0123456789abcdef0011223344556677-8899aabbccddeeff-01"),
     ("a higher version without the hyphen", "01-0123456789abcdef0011223344556677-8899aabbccddeeff-01x"),
     ("a higher version that is too short", "01-0123456789abcdef0011223344556677-8899aabbccddeeff"),
-    ("bytes that are no ASCII", "00-0123456789abcdef00112233445566é-8899aabbccddeeff-01"),
+    ("bytes that are not ASCII", "00-0123456789abcdef00112233445566é-8899aabbccddeeff-01"),
   ])
   func `an invalid value is refused`(what: String, text: String) {
     #expect(Self.parsed(text) == nil, "\(what)")
   }
 
   @Test(arguments: ["01", "cc", "fe"], ["", "-", "-what-the-future-brings", "-\u{0}"])
-  func `from a higher version the fields of version 00 are read`(version: String, rest: String) throws {
+  func `if the version is higher, the fields of version 00 are read`(version: String, rest: String) throws {
     let parent = try #require(Self.parsed(version + Self.valid.dropFirst(2) + rest))
     #expect(Self.text(parent) == Self.valid)
   }

@@ -22,7 +22,7 @@ enum TransportKind: String, CaseIterable, Sendable {
   }
 }
 
-/// A transport with a count that tests check.
+/// A transport that counts its transfers, so that a test can check that all have ended.
 protocol TestedTransport: Transport, Sendable {
   /// The number of transfers that have not ended.
   var transferCount: Int { get }
@@ -31,8 +31,8 @@ protocol TestedTransport: Transport, Sendable {
 extension CurlTransport: TestedTransport {}
 extension WireTransport: TestedTransport {}
 
-/// Runs each test of a suite over each of these transports. `SLUICE_TRANSPORT=wire` in the environment selects one
-/// transport, which helps to find the transport over which a test fails.
+/// Runs each test of a suite once over each transport in `kinds`. `SLUICE_TRANSPORT=wire` in the environment selects
+/// one transport, which helps to find the transport over which a test fails.
 struct OverTransports: SuiteTrait, TestTrait, TestScoping {
   let kinds: [TransportKind]
 
@@ -56,7 +56,7 @@ extension Trait where Self == OverTransports {
   static var overWire: Self { OverTransports(kinds: [.wire]) }
 }
 
-/// Runs a test of such a suite only over libcurl.
+/// Marks a test that runs only over libcurl, although its suite runs over other transports too.
 struct OverCurl: TestTrait {}
 
 extension Trait where Self == OverCurl {

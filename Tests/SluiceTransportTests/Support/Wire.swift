@@ -21,7 +21,7 @@ final class Wire: Sendable {
 
   deinit { loop.shutdown() }
 
-  /// Starts a transfer on the loop, and calls `then` with it on the loop.
+  /// Starts a transfer on the loop, and passes the transfer to `then`, also on the loop.
   func start(
     _ request: Request, _ probe: Probe, options: TransferOptions = TransferOptions(),
     then: @escaping @Sendable (any Transfer) -> Void = { _ in }

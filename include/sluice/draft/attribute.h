@@ -30,7 +30,8 @@ enum {
 #define SLUICE_ATTRIBUTE_TEXT_BYTES 4096u
 #define SLUICE_ATTRIBUTE_COUNT 64u
 
-/// One attribute. Only the member of its kind is read; the others are ignored. The structure never grows.
+/// One attribute. Of `integer`, `number` and `text`, only the member that `kind` selects is read; the others are
+/// ignored. The structure never grows.
 typedef struct sluice_attribute {
   /// 1 to 128 of the characters `A-Z a-z 0-9 . _ -`, the first of them a letter: `http.route`.
   sluice_text name;
@@ -42,7 +43,7 @@ typedef struct sluice_attribute {
   sluice_text text;
 } sluice_attribute;
 
-/// An attribute with a text. Borrows both. [any]
+/// An attribute with a text. Borrows the name and the text. [any]
 static inline sluice_attribute sluice_attribute_text(const char *name, sluice_text value) {
   sluice_attribute attribute = {{name, strlen(name)}, SLUICE_ATTRIBUTE_TEXT, 0, 0, 0, {NULL, 0}};
   attribute.text = value;

@@ -37,7 +37,8 @@ typedef struct sluice_connection_facts {
   /// 0 if unknown.
   uint32_t peer_port;
   uint32_t local_port;
-  /// As OpenSSL names them, such as `TLSv1.3` and `TLS_AES_256_GCM_SHA384`; empty without TLS, and if unknown.
+  /// OpenSSL's names of the version and the cipher, such as `TLSv1.3` and `TLS_AES_256_GCM_SHA384`; empty without TLS,
+  /// or if unknown.
   sluice_text tls_version;
   sluice_text tls_cipher;
   /// The server's own certificate as DER; empty without TLS, and if unknown.
@@ -48,8 +49,9 @@ typedef struct sluice_connection_facts {
 typedef struct sluice_connection {
   uint32_t size;
   uint32_t reserved;
-  /// The connection of the current hop: in on_issue, and in every call and event after it. Returns SLUICE_STATUS_ABSENT
-  /// before on_issue, for a hop that has no connection, and in a trial. [loop]
+  /// Gets the facts about the connection of the current hop. They are available from on_issue on: in that call, and in
+  /// every later call and event. Returns SLUICE_STATUS_ABSENT before on_issue, for a hop that has no connection, and in
+  /// a trial. [loop]
   sluice_status (*get)(sluice_exchange *exchange, sluice_connection_facts *facts);
 } sluice_connection;
 #define SLUICE_CONNECTION_SIZE_1 16u

@@ -40,11 +40,11 @@ typedef struct sluice_logger {
   /// lives. [any]
   sluice_status (*is_enabled)(const sluice_host *host, sluice_log_level level);
   /// Writes a record with plugin, generation and stage, like `log`. A record of a level that is not logged is dropped
-  /// without being read, and the result is SLUICE_STATUS_OK. Returns SLUICE_STATUS_INVALID for an unknown level, a text
-  /// that has a size but no data, too many attributes, and an attribute whose name, kind, flags or number is not
-  /// allowed. Returns SLUICE_STATUS_WRONG_THREAD and SLUICE_STATUS_STALE for an exchange that must not be used, as the
-  /// functions of an exchange do. Returns SLUICE_STATUS_CLOSING at the entry point, and after the end of the host. If
-  /// it returns an error, nothing is logged. [any]
+  /// without being read, and the result is SLUICE_STATUS_OK. Returns SLUICE_STATUS_INVALID if the level is unknown, if
+  /// a text has a size but no data, if there are too many attributes, or if the name, kind, flags or number of an
+  /// attribute is not allowed. Returns SLUICE_STATUS_WRONG_THREAD and SLUICE_STATUS_STALE for an exchange that must not
+  /// be used, as the functions of an exchange do. Returns SLUICE_STATUS_CLOSING at the entry point, and after the end
+  /// of the host. If it returns an error, nothing is logged. [any]
   sluice_status (*write)(const sluice_host *host, const sluice_log_record *record);
 } sluice_logger;
 #define SLUICE_LOGGER_SIZE_1 24u

@@ -22,14 +22,15 @@ typedef struct sluice_origins {
   uint32_t size;
   uint32_t reserved;
   /// Makes a list from an array of strings: `api.example.com`, `*.example.com`, `*`, each with an optional `https://`
-  /// before it and `:port` after it. A name beyond ASCII is converted to its A-labels (IDNA2008). A bad entry returns
-  /// SLUICE_STATUS_FAILED and no list; the message begins with the place of the entry: `name`, which is the place of
-  /// the list in the configuration, and the index. An empty list fails too. The list belongs to the plugin until
+  /// before it and `:port` after it. A name beyond ASCII is converted to its A-labels (IDNA2008). If an entry is bad or
+  /// the array is empty, returns SLUICE_STATUS_FAILED and no list. `name` says where the list is in the configuration;
+  /// the message for a bad entry begins with `name` and the index of the entry. The list belongs to the plugin until
   /// `release`. [control]
   sluice_status (*read)(
       const sluice_host *host, const json_t *hosts, const char *name, sluice_origin_list **list, sluice_error *error);
   /// Returns SLUICE_STATUS_OK if the URL of the request is on the list, SLUICE_STATUS_ABSENT if it is not. Before
-  /// on_issue the function compares the current URL of the request, from on_issue on the URL of the hop. [loop]
+  /// on_issue, the function compares the list with the current URL of the request; from on_issue on, it compares the
+  /// list with the URL of the hop. [loop]
   sluice_status (*match)(sluice_exchange *exchange, const sluice_origin_list *list);
   /// Releases the list; NULL does nothing. Must be called before the instance's `destroy` returns. [any]
   void (*release)(sluice_origin_list *list);

@@ -14,9 +14,9 @@
 typedef struct sluice_reports {
   uint32_t size;
   uint32_t reserved;
-  /// Everything that was counted so far, as the document of docs/metrics.md: a new reference, which the caller
-  /// releases. Returns NULL in a trial, while the engine starts, and after the engine has ended. The host makes the
-  /// whole document for each call, so call it periodically, not for each transaction. [any]
+  /// Returns everything that was counted so far, as the document that docs/metrics.md describes. The caller owns the
+  /// returned reference and must release it. Returns NULL in a trial, while the engine starts, and after the engine has
+  /// ended. The host makes the whole document for each call, so call it periodically, not for each transaction. [any]
   json_t *(*metrics)(const sluice_host *host);
 } sluice_reports;
 #define SLUICE_REPORTS_SIZE_1 16u

@@ -18,7 +18,7 @@ typedef uint64_t sluice_stream;
 
 typedef uint32_t sluice_stream_event;
 enum {
-  /// `write` has returned SLUICE_STATUS_LIMIT, and now takes bytes again.
+  /// The stream takes bytes again, after `write` had returned SLUICE_STATUS_LIMIT.
   SLUICE_STREAM_WRITABLE = 1,
   /// The stream is closed: the body has ended or failed, or the transaction is over. The host takes no more bytes and
   /// calls nothing more. This event comes exactly once for each stream that was opened, before the instance's
@@ -30,9 +30,9 @@ typedef struct sluice_response_stream {
   uint32_t size;
   uint32_t reserved;
   /// Opens a stream for the body of the response that `respond` has set, or that on_response may change. Add the bytes
-  /// with `write`. Return from the call as usual: SLUICE_VERDICT_RESPOND after `respond`. The response stages are
-  /// called when the head is known, and stages that want the whole body after `end`. The transaction's deadline bounds
-  /// the whole body.
+  /// with `write`. Opening a stream does not change what the call must return: after `respond`, that is
+  /// SLUICE_VERDICT_RESPOND. A response stage that wants the whole body is called after `end`; other response stages
+  /// are called when the head is known. The transaction's deadline bounds the whole body.
   ///
   /// `length` is the number of bytes that will follow, UINT64_MAX if it is not known; a body of another length fails
   /// the transaction. A `Content-Length` that the response has is adjusted or removed. `on_event` is called on the

@@ -25,15 +25,15 @@
 /// keep the values of two configurations apart puts what distinguishes the configurations into the name.
 ///
 /// A name is 1 to 256 arbitrary bytes. Each change of a value gives it a version, which is greater than all versions
-/// that the engine has given before; 0 is the version of a value that does not exist. A value expires `timeout_ns`
-/// after it was set, on the clock of `clock_ns`, and does not exist from then on. If `timeout_ns` is UINT64_MAX, the
-/// value never expires.
+/// that the engine has given before; 0 is the version of a value that does not exist. A value expires when the time
+/// `timeout_ns` has passed since it was set, as measured by `clock_ns`; from then on it does not exist. If `timeout_ns`
+/// is UINT64_MAX, the value never expires.
 typedef struct sluice_shared {
   uint32_t size;
   uint32_t reserved;
   /// Copies a value into `buffer`, which has room for `capacity` bytes. `size` becomes the size of the value, `version`
   /// its version; each may be NULL. If the value is larger than `capacity`, returns SLUICE_STATUS_LIMIT and copies
-  /// nothing. If the value does not exist, returns SLUICE_STATUS_ABSENT, with the size and the version 0. [any]
+  /// nothing. If the value does not exist, returns SLUICE_STATUS_ABSENT; `size` and `version` then become 0. [any]
   sluice_status (*get)(
       const sluice_host *host, sluice_text name, void *buffer, size_t capacity, size_t *size, uint64_t *version);
   /// Sets a value, whatever it was before. `version` becomes its version and may be NULL. Returns SLUICE_STATUS_INVALID
@@ -41,9 +41,9 @@ typedef struct sluice_shared {
   /// values or bytes. [any]
   sluice_status (*put)(
       const sluice_host *host, sluice_text name, sluice_bytes value, uint64_t timeout_ns, uint64_t *version);
-  /// Sets a value if `*version` is its version; with 0, the value must not exist. Otherwise returns
-  /// SLUICE_STATUS_ABSENT and changes nothing. In both cases `*version` becomes the version that the value has now.
-  /// Fails like `put`. [any]
+  /// Sets a value only if its version is still `*version`, or if the value does not exist and `*version` is 0.
+  /// Otherwise returns SLUICE_STATUS_ABSENT and does not change the value. In both cases `*version` becomes the version
+  /// that the value has after the call. Fails like `put`. [any]
   sluice_status (*compare_exchange)(
       const sluice_host *host, sluice_text name, uint64_t *version, sluice_bytes value, uint64_t timeout_ns);
   /// Removes a value if `version` is 0 or the version of the value. Returns SLUICE_STATUS_ABSENT if there is no such

@@ -28,7 +28,7 @@ enum {
 typedef uint32_t sluice_span_status;
 enum { SLUICE_SPAN_UNSET = 0, SLUICE_SPAN_OK = 1, SLUICE_SPAN_ERROR = 2 };
 
-/// A span that has not ended. A value: copy it freely, keep it as long as you like; it is never dereferenced. All zero
+/// A span that has not ended. The structure is not a pointer: you may copy it and keep it as long as you like. All zero
 /// means no span.
 typedef struct sluice_open_span {
   uint32_t slot;
@@ -40,8 +40,9 @@ struct sluice_span {
   uint32_t size;
   sluice_span_kind kind;
   sluice_text name;
-  /// In network byte order. The trace of the hop. If the hop has no trace, the caller's trace. If the caller has no
-  /// trace either, the trace with the transaction's id, which the built-in stage `headers` begins.
+  /// In network byte order. `trace_id` is the trace of the hop, or the caller's trace if the hop has none. If the
+  /// caller has no trace either, it is the id of the transaction; the built-in stage `headers` begins its traces with
+  /// this id.
   uint8_t trace_id[16];
   uint8_t span_id[8];
   /// The span of the hop during which this span began, or the caller's span if this span began before the hop was

@@ -24,13 +24,13 @@ typedef struct sluice_stage {
   /// anything. Must live as long as the library is mapped.
   const char *config_schema;
   /// Checks the configuration of a place and remembers it: no I/O, no threads. Called for each place of the instance
-  /// that has a configuration, in the order request, issue, response, between `create` and `load` or `activate`.
+  /// that has a configuration, in the order request, issue, response: after `create`, and before `load` and `activate`.
   /// `config` is borrowed; take a reference or a copy to keep it. On SLUICE_STATUS_OK `*stage` must not be NULL; with
   /// any other status the plugin must have released everything that belongs to the place, and `destroy` of the instance
   /// follows. [control]
   sluice_status (*create_stage)(void *instance, json_t *config, void **stage, sluice_error *error);
-  /// Releases the object of `create_stage`: called once for each, in reverse order, just before `destroy` of the
-  /// instance. [control]
+  /// Releases an object that `create_stage` has made. Called once for each object, in reverse order, just before
+  /// `destroy` of the instance. [control]
   void (*destroy_stage)(void *instance, void *stage);
 } sluice_stage;
 #define SLUICE_STAGE_SIZE_1 32u
@@ -38,9 +38,10 @@ typedef struct sluice_stage {
 typedef struct sluice_places {
   uint32_t size;
   uint32_t reserved;
-  /// The object of `create_stage` for the place that is called now, also inside `enter` for a call that is suspended at
-  /// this place. Returns NULL for a place without a configuration, and in on_event. on_redirect and on_challenge are
-  /// called once for an instance, at its first place in the list. [loop]
+  /// Returns the object that `create_stage` has made for the current place. In a call of the stage, this is the place
+  /// at which it is called; inside `enter`, the place at which the call is suspended. Returns NULL for a place without
+  /// a configuration, and in on_event. on_redirect and on_challenge are called once for an instance, at its first place
+  /// in the list. [loop]
   void *(*current)(sluice_exchange *exchange);
 } sluice_places;
 #define SLUICE_PLACES_SIZE_1 16u

@@ -19,10 +19,10 @@ typedef struct sluice_want_body {
   /// Asks in on_request for a whole body, in memory or in a file.
   ///
   /// With SLUICE_SIDE_RESPONSE, on_response of this stage is called with the whole response body, in this attempt.
-  /// With SLUICE_SIDE_REQUEST, on_request is called again when the whole body has arrived, if it answers
-  /// SLUICE_VERDICT_CONTINUE. This happens if the body is streamed, or must first pass through `on_chunk` of a stage
-  /// earlier in the list. Otherwise the body is already available. Returns SLUICE_STATUS_REFUSED outside of on_request.
-  /// [loop]
+  /// With SLUICE_SIDE_REQUEST, the body is often available at once. It is not available yet if it is streamed, or if it
+  /// must first pass through `on_chunk` of a stage earlier in the list. In these two cases, if on_request answers
+  /// SLUICE_VERDICT_CONTINUE, on_request is called again when the whole body has arrived. Returns SLUICE_STATUS_REFUSED
+  /// outside of on_request. [loop]
   sluice_status (*want_body)(sluice_exchange *exchange, sluice_side side);
 } sluice_want_body;
 #define SLUICE_WANT_BODY_SIZE_1 16u

@@ -15,13 +15,13 @@
 typedef struct sluice_work {
   uint32_t size;
   uint32_t reserved;
-  /// Runs `function` once on a thread of the host's pool, which all plugins share, and then calls `completion`, both
-  /// with `context`. The functions of an instance may run at the same time. A function may call the functions that are
-  /// tagged [any]; it has no exchange.
+  /// Runs `function` once on a thread of the host's pool, which all plugins share, and then calls `completion`. Both
+  /// get `context` as their argument. The functions of an instance may run at the same time. A function may call the
+  /// functions that are tagged [any]; it has no exchange.
   ///
   /// Unless `run` fails, `completion` is called exactly once. With a parent, it is called on the parent's loop, so that
   /// `enter` works in it. Otherwise it is called on the loop on which `run` was called, or on any loop if `run` was
-  /// called elsewhere. If the host's loops have ended, it is called on another thread. Its status is
+  /// called elsewhere. If the host's loops have ended, it is called on another thread. The status that it gets is
   ///   SLUICE_STATUS_OK       the function has returned
   ///   SLUICE_STATUS_STALE    the function has not begun: the suspension of the parent was cancelled
   ///   SLUICE_STATUS_CLOSING  the function has not begun: the instance ends

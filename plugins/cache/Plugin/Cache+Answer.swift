@@ -42,8 +42,8 @@ extension Cache {
     fill(response, headers: headers, entry, now, status)
   }
 
-  /// The headers without the fields that `no-cache` names, which the origin would have to confirm first (RFC 9111
-  /// §5.2.2.4).
+  /// The headers without the fields that `no-cache` names, because these must not be used before the origin has
+  /// confirmed them (RFC 9111 §5.2.2.4).
   private func usable(_ headers: HeaderFields, _ entry: Entry) -> HeaderFields {
     let names = entry.head.control.fieldNames("no-cache")
     guard !names.isEmpty else { return headers }

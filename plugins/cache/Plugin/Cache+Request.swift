@@ -69,7 +69,7 @@ extension Cache: RequestInterceptor {
     for (name, value) in entry.head.conditions { request.headers[name] = value }
   }
 
-  /// Answers `only-if-cached` if nothing is stored (RFC 9111 §5.2.1.7).
+  /// Answers with 504, because the request has `only-if-cached` and no stored response can be used (RFC 9111 §5.2.1.7).
   private func answerNothingStored(_ request: StageRequest) {
     let response = request.respond(status: 504)
     var status = CacheStatus()

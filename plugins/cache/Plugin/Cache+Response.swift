@@ -58,7 +58,7 @@ extension Cache: SynchronousResponseInterceptor {
   }
 }
 
-// Answers of the origin.
+// What the cache does with each kind of answer from the origin.
 extension Cache {
   private func notModified(
     _ response: StageResponse, _ lookup: Lookup, _ head: StoredHead, _ reason: CacheStatus.Forwarded

@@ -10,7 +10,7 @@ final class CacheStore: Sendable {
     var entry: Entry?
     /// Whether there are responses for the URL, even if none matches the request.
     var isKnown: Bool
-    /// The number of invalidations at the look-up, to detect later ones.
+    /// The number of invalidations before the look-up. A higher number later shows that there were more.
     var invalidations: UInt64
   }
 

@@ -1,6 +1,7 @@
 import CCrypto
 
-/// SHA-256. It names entries on disk, shows whether they are complete, and replaces secrets that must not be stored.
+/// A SHA-256 digest, which names an entry on disk, shows whether the entry is complete, or stands for a secret that
+/// must not be stored.
 struct Digest: Hashable, Sendable {
   static let byteCount = 32
 
@@ -17,7 +18,7 @@ struct Digest: Hashable, Sendable {
     self.init(of: Array(text.utf8))
   }
 
-  /// libcrypto can refuse, if memory runs out or its policy disables SHA-256.
+  /// Whether libcrypto can compute SHA-256: it cannot if memory runs out or if its policy disables SHA-256.
   static var isAvailable: Bool { compute([]) != nil }
 
   /// 64 lower-case hex digits.

@@ -6,7 +6,7 @@ struct DiskFailure: Error, CustomStringConvertible {
 
   init(_ description: String) { self.description = description }
 
-  /// Uses `errno` and its text.
+  /// The message contains the system's text for `number`.
   init(_ verb: String, _ path: String, _ number: CInt = errno) {
     description = "cannot \(verb) \(path): \(String(cString: strerror(number)))"
   }

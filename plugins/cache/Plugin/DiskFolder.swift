@@ -7,8 +7,9 @@ import Glibc
 ///     FOLDER/new-<process>-<number>                             an entry that is being written
 ///     FOLDER/lock                                               locked by the process that makes room
 ///
-/// A file gets its final name only when it is complete, so that nobody reads half a file. The digest shows files that a
-/// crash of the machine has damaged. Nothing is synced, because a lost response can be fetched again.
+/// A file gets its final name only when it is complete, so that nobody reads half a file. The digest in a file shows
+/// whether a crash of the machine has damaged the file. Nothing is synced, because a lost response can be fetched
+/// again.
 struct DiskFolder: Sendable {
   /// The maximum number of stored responses that are read for one URL; further ones are ignored.
   private static let maximumVariants = 32

@@ -1,8 +1,8 @@
 import SluicePlugin
 import SluiceSupport
 
-/// The folder, behind a queue of jobs that a thread of the host performs in order. There is no thread while the queue
-/// is empty.
+/// Gives access to the folder through a queue of jobs, which a thread of the host performs in order. While the queue is
+/// empty, there is no thread.
 ///
 ///     idle ── job ──► requested ── the thread begins ──► running ── queue empty ──► idle
 ///                         └───────── close ── waits while it runs ──► the rest is done here
@@ -105,8 +105,8 @@ final class DiskStore: Sendable {
       do {
         try await host.work { self.empty() }
       } catch {
-        // Either the plugin is ending, and `close` performs the remaining jobs; or the host has no free thread, and the
-        // next job asks for one again.
+        // There are two reasons: the plugin is ending, and `close` performs the remaining jobs; or the host has no free
+        // thread, and the next job asks for a thread again.
         giveUp()
       }
     }
@@ -168,7 +168,7 @@ final class DiskStore: Sendable {
       try folder.store(entry, replacing: replaced)
       state.withLock { $0.isFailing = false }
     } catch {
-      // The file would be older than the entry in memory.
+      // The entry in memory is now newer than any file of the URL, so the files must not be used any more.
       folder.remove(entry.url)
       let wasFailing = state.update { state in
         defer { state.isFailing = true }
@@ -178,7 +178,8 @@ final class DiskStore: Sendable {
     }
   }
 
-  /// Performs the waiting jobs, and ends. A thread that does not finish in time finishes by itself later.
+  /// Performs the waiting jobs, and ends. If a thread is still using the folder at the deadline, this function does not
+  /// wait longer; the thread ends by itself.
   func close(within deadline: Duration) {
     state.update { $0.isOpen = false }
     let left = state.wait(upTo: deadline) { state -> DiskFolder?? in

@@ -40,7 +40,7 @@ final class Entry: Sendable {
 }
 
 extension Sequence<[String]> {
-  /// The selections of the request, one for each list of names.
+  /// The request's values of the selecting fields: one selection for each list of field names.
   func selections(of request: HeaderFields) -> [Entry.Selection] {
     map { Entry.Selection($0, of: request) }
   }

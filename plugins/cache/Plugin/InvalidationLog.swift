@@ -5,7 +5,8 @@ struct InvalidationLog {
 
   /// The number of invalidations so far.
   private(set) var number: UInt64 = 0
-  /// URLs that are no longer listed count as invalidated by the invalidation with this number.
+  /// The number of the last invalidation when the list was last emptied. Every URL that is not in the list counts as
+  /// invalidated at that time.
   private var forgottenUpTo: UInt64 = 0
   private var numbers: [String: UInt64] = [:]
 

@@ -22,6 +22,6 @@ struct Lookup: Sendable {
   var invalidations: UInt64 = 0
 }
 
-/// Takes the place of ``Lookup`` in the next attempt, if the cache's conditions were sent to another URL than the one
-/// they were made for. The cache does nothing in that attempt.
+/// Takes the place of ``Lookup`` in the next attempt, if the cache made its conditions for one URL, but they were sent
+/// to another URL. The cache does nothing in that attempt.
 struct Bypass: Sendable {}

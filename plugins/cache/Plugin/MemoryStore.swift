@@ -15,7 +15,8 @@ struct MemoryStore {
 
   let maximumBytes: Int
   private(set) var byteCount = 0
-  /// The slots of each URL, by the names and the digest of their selections.
+  /// For each URL, the slots of its entries: first by the field names of an entry's selection, then by the digest of
+  /// the values.
   private var variants: [String: [[String]: [Digest?: Int]]] = [:]
   private var places: [Place?] = []
   private var free: [Int] = []
@@ -76,7 +77,7 @@ struct MemoryStore {
     variants[url].map { $0.values.flatMap { $0.values } } ?? []
   }
 
-  /// Nil if the entry is not stored here, or if another entry has replaced it.
+  /// The index of the entry in `places`; nil if the entry is not stored here, or if another entry has replaced it.
   private func slot(of entry: Entry) -> Int? {
     guard let slot = variants[entry.url]?[entry.selection.names]?[entry.selection.digest],
       places[slot]?.entry === entry

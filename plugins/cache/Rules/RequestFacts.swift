@@ -18,7 +18,7 @@ package struct RequestFacts: Sendable {
     hasRange = headers.contains("range")
   }
 
-  /// Whether the request can be answered from stored responses, as only GET and HEAD can.
+  /// Whether the request can be answered from stored responses, which is possible only for GET and HEAD.
   package var isCacheable: Bool { method == "GET" || method == "HEAD" }
 
   /// Whether the method may have changed something; this includes unknown methods (RFC 9110 §9.2.1).

@@ -8,7 +8,7 @@ package enum Reuse: Sendable, Equatable {
 
   package enum Reason: String, Sendable {
     case stale
-    /// The request demands an answer of the origin.
+    /// The request demands an answer from the origin.
     case request
     /// The response must be validated each time (`no-cache`).
     case response
@@ -54,7 +54,8 @@ package enum Reuse: Sendable, Equatable {
 }
 
 extension CacheControl {
-  /// Whether there is `no-cache` for the whole response; the qualified form applies only to single fields.
+  /// Whether there is a `no-cache` without field names. With field names, `no-cache` applies only to these fields, not
+  /// to the whole response.
   var forbidsUnvalidatedUse: Bool { contains("no-cache") && fieldNames("no-cache").isEmpty }
 }
 

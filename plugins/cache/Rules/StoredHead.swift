@@ -5,9 +5,9 @@ package import SluiceMessages
 package struct StoredHead: Sendable, Equatable {
   package var status: Int
   package var headers: HeaderFields
-  /// When the last request that fetched or validated the response was sent.
+  /// The time at which the last request that fetched or validated the response was sent.
   package var requested: Timestamp
-  /// When the answer to that request was received.
+  /// The time at which the answer to that request was received.
   package var received: Timestamp
 
   package init(status: Int, headers: HeaderFields, requested: Timestamp, received: Timestamp) {
@@ -19,7 +19,8 @@ package struct StoredHead: Sendable, Equatable {
 
   package var control: CacheControl { CacheControl(headers[values: "cache-control"]) }
 
-  /// When the origin made the response; if the response does not say so, when it was received.
+  /// The time at which the origin made the response. If the response does not say that, the time at which it was
+  /// received.
   package var date: HTTPDate { headers.date("date", now: received) ?? received.date }
 
   /// The entity tag, as sent; nil if it is missing or invalid.
@@ -32,7 +33,7 @@ package struct StoredHead: Sendable, Equatable {
 }
 
 extension HeaderFields {
-  /// The only field of that name as a date. Nil if there is no such field or more than one, or if it is not a date.
+  /// The value of that field as a date. Nil if the field is missing, occurs more than once, or is not a date.
   func date(_ name: String, now: Timestamp) -> HTTPDate? {
     let values = self[values: name]
     guard values.count == 1, let value = values.first else { return nil }

@@ -42,7 +42,7 @@ extension StoredHead {
     var head = self
     head.requested = answer.requested
     head.received = answer.received
-    // The age at the first reception no longer counts.
+    // `Age` said how old the response was when it was first received, which no longer counts.
     head.headers.remove("age")
     let news = answer.forStoring().headers
     var seen: Set<String> = []
@@ -57,13 +57,13 @@ extension StoredHead {
   }
 
   /// Whether a 304, or the answer to a HEAD, is about this response. A strong tag decides, otherwise a weak tag,
-  /// otherwise the date of the last change (§4.3.4). An answer without any of these is about the requested response.
+  /// otherwise the date of the last change (§4.3.4). If the answer has none of these, it is about this response.
   package func isConfirmed(by answer: StoredHead) -> Bool {
     confirmation(by: answer) ?? true
   }
 
-  /// Whether a 304 to a caller's own conditions is also about this response: the answer or the conditions must identify
-  /// the response.
+  /// Whether a 304 is about this response although the conditions were the caller's own. The fields of the 304 decide;
+  /// if they do not identify a response, the caller's conditions decide.
   package func isConfirmed(byCaller request: RequestFacts, _ answer: StoredHead) -> Bool {
     confirmation(by: answer) ?? isNamed(by: request)
   }

@@ -1,6 +1,7 @@
 package import SluiceMessages
 
-/// A time of the system's clock, in milliseconds since 1970. It is finer than a second, and keeps its meaning on disk.
+/// A time of the system's clock, in milliseconds since 1970. Unlike the date in a header, it has parts of a second.
+/// Unlike a time of the monotonic clock, it can be stored on disk and used by another process.
 package struct Timestamp: Sendable, Hashable, Comparable {
   package var milliseconds: Int64
 

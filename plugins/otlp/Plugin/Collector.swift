@@ -27,7 +27,8 @@ struct Collector: Sendable {
   /// The limit for the collector's answer; a longer answer is treated as a mistake.
   private static let maximumResponseBytes = 65_536
 
-  /// Sends the document with retries. If the instance ends, the wait ends too, and one last attempt is made at once.
+  /// Sends the document with retries. If the instance ends while this function waits for a retry, it makes one last
+  /// attempt at once.
   func send(_ document: [UInt8]) async -> Outcome {
     let began = ContinuousClock.now
     var isLast = false

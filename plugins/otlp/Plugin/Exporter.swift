@@ -8,7 +8,7 @@ import SluiceSupport
 final class Exporter: Sendable {
   private enum Phase: Equatable, Sendable {
     case idle
-    /// Spans wait for others, until the delay with this number ends.
+    /// Spans wait for further spans, until the batch is full or the delay with this number ends.
     case waiting(Int)
     case exporting
   }
@@ -42,7 +42,8 @@ final class Exporter: Sendable {
   private let counter: Counter
   private let state: Monitor<State>
   private let started = Clock.unixNow
-  /// When the first instance of this name began. The host's counts begin there, because they continue across swaps.
+  /// The time at which the first instance of this name began. The host's counts continue across swaps, so they count
+  /// from this time.
   private let engineStart: UInt64
 
   init(
@@ -182,7 +183,7 @@ final class Exporter: Sendable {
     }
   }
 
-  /// Logs the first of several failures in a row.
+  /// Logs a failure, unless the previous export of this signal failed too.
   private func failed(_ signal: Signal, _ collector: Collector, _ reason: String) {
     guard state.withLock({ $0.failing.insert(signal).inserted }) else { return }
     host.log(.warning, "cannot export \(signal.rawValue) to \(collector.shown): \(reason)")

@@ -151,8 +151,8 @@ package struct ExportSettings: Sendable {
     }
   }
 
-  /// The attributes of the resource: the name of the service, the attributes of the variable, and the program that
-  /// produces the telemetry. The configuration takes precedence.
+  /// The attributes of the resource: the service's name, the attributes in `OTEL_RESOURCE_ATTRIBUTES` and in the
+  /// configuration, and the name and version of the program. The configuration takes precedence over the variable.
   private static func resource(
     _ given: GivenSettings, _ environment: Environment, _ program: (name: String, version: String)
   ) throws(Refusal) -> [Attribute] {

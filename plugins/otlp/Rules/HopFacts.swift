@@ -7,12 +7,13 @@ package struct HopFacts: Sendable, Hashable {
   package var url: String
   /// Nil if there was no response.
   package var status: Int?
-  /// The engine's code for why the hop failed; nil if it did not fail.
+  /// The engine's error code if the hop failed; nil if it did not fail.
   package var errorCode: String?
   package var errorMessage = ""
-  /// How many requests of the transaction were sent earlier, for whatever reason.
+  /// How many requests the transaction has sent before this one: retries, redirects and answers to challenges all
+  /// count.
   package var resendCount = 0
-  /// Such as `1.1` or `2`; nil if it is unknown.
+  /// The version of HTTP, such as `1.1` or `2`; nil if it is unknown.
   package var protocolVersion: String?
   package var peerAddress: String?
   package var peerPort: Int?
@@ -43,7 +44,7 @@ package struct HopFacts: Sendable, Hashable {
     knownMethods.contains(method) ? method : "HTTP"
   }
 
-  /// There is no description for a status, because an attribute already has it.
+  /// An error that is only a status has no message, because an attribute already contains the status.
   package var spanStatus: ExportedSpan.Status {
     if errorCode != nil { return ExportedSpan.Status(code: .error, message: errorMessage) }
     return errorType == nil ? .unset : ExportedSpan.Status(code: .error)

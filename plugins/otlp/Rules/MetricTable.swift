@@ -23,7 +23,8 @@ package struct DurationPoint: Sendable, Hashable {
   }
 }
 
-/// The histograms that are exported, by their attributes. Each is cumulative from the beginning.
+/// The histograms that are exported: one for each combination of attributes. They are cumulative: nothing is reset when
+/// they are exported.
 package struct MetricTable: Sendable {
   /// The maximum number of combinations of attributes: OpenTelemetry's default. Further combinations are counted
   /// together.

@@ -1,7 +1,7 @@
 import SluiceMessages
 
-/// When a failed export is retried: exponential back-off with jitter, within a total time (OTLP specification,
-/// "Retryable Response Codes", "OTLP/HTTP Throttling").
+/// Decides when a failed export is retried, by exponential back-off with jitter and a limit for the total time (OTLP
+/// specification, "Retryable Response Codes", "OTLP/HTTP Throttling").
 package struct RetrySchedule: Sendable, Hashable {
   /// The wait before the second attempt, before jitter.
   package var initial: Duration

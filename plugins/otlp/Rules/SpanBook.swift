@@ -1,7 +1,7 @@
 /// The state of running transactions: how many hops each has had, and the spans whose sampling is not known yet.
 ///
-/// A span that ends before its trace is known is held back until the first hop, which may begin a trace and says
-/// whether that trace is sampled. If a transaction ends without a hop, its spans are exported.
+/// A span that ends before its trace is known is held back until the first hop. The hop may begin a trace, and only
+/// then is it known whether that trace is sampled. If a transaction ends without a hop, its spans are exported.
 package struct SpanBook<ID: Hashable & Sendable>: Sendable {
   /// The place in a trace, as an event reports it.
   package struct Place: Sendable, Hashable {
@@ -60,7 +60,7 @@ package struct SpanBook<ID: Hashable & Sendable>: Sendable {
     guard place.isExported else { return [] }
     return waiting.map { span in
       var span = span
-      // Uses the trace that the hop has sent.
+      // The span was recorded before the trace was known; it belongs to the trace that the hop has sent.
       if let traceID = place.traceID { span.traceID = traceID }
       return span
     }

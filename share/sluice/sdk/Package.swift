@@ -8,7 +8,7 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-// Sluice for authors of plugins: the ABI's headers and the Swift module over them.
+// What authors of plugins need: the headers of the ABI, and the Swift module SluicePlugin, which uses them.
 let package = Package(
   name: "sluice-sdk",
   products: [

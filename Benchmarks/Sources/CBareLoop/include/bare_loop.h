@@ -36,8 +36,8 @@ double bench_cpu_seconds(void);
 // The largest resident memory of this process so far.
 long bench_peak_megabytes(void);
 
-// The number of allocations of the calling thread so far. This program's own malloc, calloc, realloc and aligned
-// variants count them.
+// The number of allocations of the calling thread so far. The program replaces malloc, calloc, realloc and their
+// aligned variants with functions that count.
 uint64_t bench_thread_allocations(void);
 
 // The number of allocations of all threads so far.

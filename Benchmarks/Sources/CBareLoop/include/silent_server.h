@@ -17,7 +17,7 @@ int silent_server_wait(silent_server *_Nonnull server, int count);
 // Answers each request that has arrived so far.
 void silent_server_answer(silent_server *_Nonnull server);
 
-// How many connections the client has left open.
+// The number of connections that the client has not closed.
 int silent_server_open_count(silent_server *_Nonnull server);
 
 // Closes all connections.

@@ -5,7 +5,7 @@ import SluiceDelegates
 struct ForwardResults: TransactionDelegate {
   let record: @Sendable (_ duration: Duration, _ labels: [(String, String)]) -> Void
 
-  /// Other methods are counted together, so that the number of series has a bound.
+  /// All methods that are not in this set are counted together, so that the number of series has a bound.
   private static let methods: Set = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
 
   func transactionDidComplete(_ result: TransactionResult) {

@@ -31,7 +31,7 @@ func countBody(_ client: Client, _ url: HTTPURL) async throws -> Int {
   return count
 }
 
-/// A body that is produced while it is sent, of a known size.
+/// A body whose size is known, but which is produced while it is sent.
 func sendPieces(_ client: Client, _ url: HTTPURL) async throws -> Int {
   let pieces = AsyncStream<[UInt8]> { continuation in
     for number in 0..<10 { continuation.yield(Array("\(number)\n".utf8)) }

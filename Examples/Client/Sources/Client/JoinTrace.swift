@@ -2,8 +2,8 @@ import Sluice
 import SluiceConfiguration
 import SluiceTraceContext
 
-/// Runs requests in the trace that another tracer has written into a dictionary, with names in lower case. Each hop
-/// gets its own span below the tracer's span.
+/// Runs requests in the trace that another tracer has written into a dictionary. The keys of the dictionary are header
+/// names in lower case. Each hop gets its own span below the tracer's span.
 func joinTrace<Value>(of carrier: [String: String], _ body: () async throws -> Value) async rethrows -> Value {
   guard !carrier.isEmpty else { return try await body() }
   let context = TraceContext.continuing(FunctionCarrier { name in carrier[name.lowercased()].map { [$0] } ?? [] })

@@ -1,7 +1,7 @@
 import SluiceClient
 import SluiceCookies
 
-/// Sends the cookies that the server has set with later requests.
+/// Keeps the cookies that the server sets, and sends them with later requests.
 func keepCookies(_ url: HTTPURL) async throws {
   let jar = CookieJar()
   let client = try Client(cookies: jar)

@@ -21,7 +21,7 @@ struct RetryOnce: Middleware {
 }
 
 /// The same behaviour as a stage. The code before `next` moves into the request part, and the code after it into the
-/// response or failure part. A second `next` becomes a thrown `RetryRequestError`.
+/// response or failure part. A second call of `next` becomes a thrown `RetryRequestError`.
 struct RetryOnceStage: RequestInterceptor, FailureInterceptor {
   func intercept(_ request: StageRequest, context: RequestContext) async throws {
     request.headers["x-attempt"] = "\(context.attemptNumber)"

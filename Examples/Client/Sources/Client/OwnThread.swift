@@ -2,8 +2,8 @@ import Glibc
 import Sluice
 import SluiceLoop
 
-/// An engine without its own threads for transactions: the thread that calls this function runs them while it waits. It
-/// is the main thread, because a thread of Swift's pool must not block.
+/// An engine without its own threads for transactions: the thread that calls this function runs them while it waits.
+/// This function runs on the main thread, because a thread of Swift's pool must not block.
 @MainActor func ownThread(_ url: HTTPURL) throws {
   let loop = try HostedLoop()
   let engine = try Engine(Configuration(), on: loop)

@@ -4,13 +4,14 @@ import Synchronization
 
 /// Counts the bytes of a body that is never in memory as a whole.
 ///
-/// A loop of the engine calls the sink, and the completion after it, so the count is read when it is complete.
+/// A loop of the engine first calls the sink for every piece, and then the completion. So the count is complete when it
+/// is read.
 final class ByteCounter: BodySink {
   private let count = Atomic<Int>(0)
 
   var total: Int { count.load(ordering: .relaxed) }
 
-  // Another attempt sends the body again.
+  // The body of another attempt is counted from the beginning.
   func begin(_ head: Response) { count.store(0, ordering: .relaxed) }
 
   func receive(_ piece: [UInt8]) -> BodyProgress {

@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 
-/// Makes the same calls with Foundation's URLSession and with a Sluice client, against its own servers, and prints a
-/// table. Each call runs in a child process, so that a crash or a hang ends only that call.
+/// Makes the same calls with Foundation's URLSession and with a Sluice client, with servers that this program runs, and
+/// prints a table. Each call runs in a child process, so that a crash or a hang ends only that call.
 ///
 ///     Compare                   all calls
 ///     Compare sluice            all calls, with Sluice alone
@@ -11,7 +11,7 @@ import Foundation
 /// Exits with status 1 if a call with Sluice fails.
 @main
 struct Comparison {
-  /// A call that takes longer counts as hanging.
+  /// A call that takes longer than this counts as hanging.
   static let deadline = DispatchTimeInterval.seconds(10)
 
   static func main() async {

@@ -4,7 +4,7 @@ import SluicePlugin
 /// response. The request and the response wait while the directory is asked.
 struct AskDirectory: Plugin, RequestInterceptor, ResponseInterceptor {
   struct Configuration: Decodable, Sendable {
-    /// The team for the paths that begin with each key.
+    /// Maps the beginning of a path to the team for all paths that begin with it.
     var teams: [String: String]
   }
 
@@ -20,7 +20,7 @@ struct AskDirectory: Plugin, RequestInterceptor, ResponseInterceptor {
 
   func intercept(_ request: StageRequest, context: RequestContext) async throws {
     let team = try await directory.team(of: context.path)
-    // This runs on the request's loop again, whatever thread the directory has answered on.
+    // From here, the code runs on the request's loop again, even if the directory has answered on another thread.
     request.headers["x-team"] = team
     // The document is first opened only for reading, because opening it for writing costs a conversion.
     guard request.document(for: .reading, body: true)?["body"]?["json"]?.isObject == true else { return }

@@ -12,7 +12,7 @@ enum ArchiveFile {
   static func log(_ path: String) throws(CommandError) -> ArchivePart {
     let text = try text(path)
     let parsed = text.withUnsafeBytes { bytes in
-      // Browsers write bodies that contain U+0000.
+      // U+0000 is allowed, because browsers write bodies that contain it.
       Result { () throws(JSONError) in try JSONValue(parsing: bytes.withoutByteOrderMark, options: .allowNUL) }
     }
     let document: JSONValue

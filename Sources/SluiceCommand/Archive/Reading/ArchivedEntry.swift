@@ -73,7 +73,7 @@ struct ArchivedEntry {
     if !hasCookie { try readCookies() }
   }
 
-  /// Whether a header is not sent: a pseudo field of HTTP/2, or a field that the transport writes itself.
+  /// Whether a header is left out: a pseudo field of HTTP/2, or a field that the transport writes itself.
   private static func isLeftOut(_ name: String, _ value: String, _ url: HTTPURL) -> Bool {
     if name.hasPrefix(":") || FieldSyntax.isTransportField(name.utf8.span) || name == "http2-settings" { return true }
     return name == "host" && value.lowercased() == url.hostField

@@ -9,7 +9,7 @@ struct RedirectTargets {
     let url: String
   }
 
-  /// How many entries are still expected for each target of a redirect.
+  /// For each target of a redirect, the number of later entries that are still expected to follow that redirect.
   private var expected: [Target: Int] = [:]
 
   /// - Parameter entry: the next entry of the archive.

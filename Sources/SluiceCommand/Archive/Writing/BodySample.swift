@@ -14,7 +14,8 @@ struct BodySample: Sendable {
   private var content = Content.bytes([])
   /// The bytes of the body so far, including those that are left out.
   private(set) var byteCount = 0
-  /// The reason why a part of the body is missing, unless the limit is the reason; nil if no part is missing.
+  /// The reason why a part of the body is missing; nil if no part is missing, or if a part is missing only because of
+  /// the limit.
   var gap: String?
 
   init() {}

@@ -2,8 +2,8 @@ import SluicePipeline
 import SluiceSupport
 
 /// Connects the two places on a loop that see a hop. The transport knows the bytes, and the events of the transaction
-/// tell which hop they belong to. The transport calls the transaction, and the transaction reports its events before
-/// this call returns.
+/// tell to which hop the bytes belong. The transport calls the transaction, and the transaction reports its events
+/// before this call returns.
 ///
 /// Unchecked because it is confined to its loop.
 final class HopDesk: @unchecked Sendable {

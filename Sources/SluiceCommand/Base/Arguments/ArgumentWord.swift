@@ -12,7 +12,8 @@ struct ArgumentWord: Sendable, Hashable, ExpressibleByStringLiteral {
   /// The word as text; nil if the bytes are not UTF-8.
   var text: String? { String(validating: bytes, as: UTF8.self) }
 
-  /// The word for messages and for comparisons with known words. Bytes that are not UTF-8 are shown as numbers.
+  /// The word as text, with numbers in the place of bytes that are not UTF-8. Use it in messages, and to compare the
+  /// word with known words.
   var shown: String { text ?? PlainText.excerpt(bytes.span) }
 
   /// The words that this process was started with, beginning with the program's name. `CommandLine.arguments` replaces

@@ -2,7 +2,7 @@
 struct CommandDescription: Sendable {
   /// One word, or two: `plugin inspect`.
   let name: String
-  /// Without a full stop.
+  /// One line of text, which does not end with a full stop.
   let summary: String
   /// The operands as the help shows them.
   let operands: String
@@ -14,7 +14,7 @@ struct CommandDescription: Sendable {
   /// Further paragraphs for the help.
   let details: String
   let options: [Option]
-  /// Why an option that users may expect does not exist; nil if no reason is known for the name.
+  /// Takes the name of an unknown option. Returns why the command does not have this option; nil if no reason is known.
   let reasonOfAbsence: @Sendable (String) -> String?
   let run: @Sendable (ParsedArguments) throws(CommandError) -> ExitStatus
 

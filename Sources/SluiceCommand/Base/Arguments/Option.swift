@@ -13,7 +13,7 @@ struct Option: Sendable {
   let takesBytes: Bool
   /// The values that the option accepts; empty if it accepts any value.
   let words: [String]
-  /// Without a full stop.
+  /// One line of text, which does not end with a full stop.
   let summary: String
 
   init(
@@ -32,7 +32,7 @@ struct Option: Sendable {
 
   static let help = Option("help", "h", nil, "Show this help")
 
-  /// `-H, --header NAME: VALUE`.
+  /// The option as the help shows it: `-H, --header NAME: VALUE`.
   var usage: String {
     (letter.map { "-\($0), " } ?? "    ") + "--\(name)"
       + (argument.map { isArgumentOptional ? " [\($0)]" : " \($0)" } ?? "")

@@ -3,7 +3,7 @@ import SluiceAssembly
 import SluiceJSON
 import SluiceMessages
 
-/// `--plugin LIBRARY[=JSON]`: plugins without a configuration file.
+/// `--plugin LIBRARY[=JSON]`: adds plugins that no configuration file names.
 enum PluginArguments {
   static func append(_ arguments: [String], to configuration: inout Configuration) throws(CommandError) {
     for argument in arguments {

@@ -1,10 +1,11 @@
 /// Guesses the word that a misspelled word was meant to be.
 enum Suggestion {
-  /// Longer words get no suggestion: they are hardly misspellings, and the cost grows with the length of both words.
+  /// The length in bytes up to which a word gets a suggestion. A longer word is hardly a misspelling, and the cost
+  /// grows with the length of both words.
   private static let longest = 64
 
-  /// The nearest known word, which begins with the typed text or differs from it in a few letters; nil if there is
-  /// none.
+  /// Returns the known word that begins with the typed word, or that differs from it in the fewest letters; nil if no
+  /// known word is near enough.
   static func nearest(to word: String, among known: [String]) -> String? {
     guard word.utf8.count <= longest else { return nil }
     let completed = known.filter { $0.hasPrefix(word) && word.count > 3 }
@@ -13,7 +14,8 @@ enum Suggestion {
     return scored.min { $0.1 < $1.1 }.flatMap { $0.1 <= max(1, word.count / 4) ? $0.0 : nil }
   }
 
-  /// The number of letters to insert, remove, replace, or swap with their neighbour.
+  /// The number of steps that turn one word into the other. A step inserts, removes or replaces a letter, or swaps two
+  /// neighbouring letters.
   static func distance(_ left: [Character], _ right: [Character]) -> Int {
     var rows = [Array(0...right.count)]
     for i in left.indices {

@@ -41,7 +41,8 @@ final class EventRecorder: SideOutput {
     configuration.addStage("--events", code)
   }
 
-  /// Sets the listener that is told about room and failures. Must be called before the first event.
+  /// Sets the listener that is told when the output has room again, and when it fails. Must be called before the first
+  /// event.
   func listen(_ listener: ByteOutput.Listener) { output.listen(listener) }
 
   var hasRoom: Bool { output.hasRoom }

@@ -25,7 +25,7 @@ final class ByteOutput: Sendable {
   struct Listener: Sendable {
     /// There is room again after the buffer was full.
     var onRoom: @Sendable () -> Void
-    /// Called once, when writing has failed. After it, nothing is written any more.
+    /// Called once, when writing has failed. After a failure, nothing more is written.
     var onFailure: @Sendable (Failure) -> Void
   }
 
@@ -40,19 +40,19 @@ final class ByteOutput: Sendable {
     /// The file must exist at the end, even if it is empty.
     var isWanted = false
     var hasBytes = false
-    /// The writer has taken bytes that it has not written.
+    /// Whether the writer has taken bytes that it has not written yet.
     var isWriting = false
     var writtenBytes = 0
-    /// The file that was created or changed; nil until then.
+    /// The file that the output has created or changed; nil before it has done so.
     var identity: FileIdentity?
-    /// The rate no longer applies.
+    /// Whether the output ignores its rate from now on.
     var isHurried = false
-    /// The writer waits, because another output must end first.
+    /// Whether the writer waits because another output must end first.
     var isHeld = false
   }
 
-  /// An output that has bytes to write, and how many it has written. If two values at different times are equal, the
-  /// output has written nothing in between.
+  /// An output that has bytes to write, with the number of bytes that it has written so far. If two values that were
+  /// taken at different times are equal, the output has written nothing in between.
   struct Waiting: Hashable, Sendable {
     let name: String
     let output: ObjectIdentifier?
@@ -69,7 +69,7 @@ final class ByteOutput: Sendable {
   }
 
   private static let highWaterBytes = 4 << 20
-  /// The limit of the buffer for an output that is held, and for an output with a rate.
+  /// The limit of the buffer while an output is held, and the maximum limit for an output with a rate.
   private static let smallWaterBytes = 64 << 10
   /// If fewer bytes are pending, the writer waits a moment for more, so that a stream of short lines costs few
   /// wake-ups.
@@ -77,7 +77,7 @@ final class ByteOutput: Sendable {
   private static let lingerNanoseconds = 1_000_000
 
   let name: String
-  /// The file, which is opened when there are first bytes to write; nil if the descriptor is already open.
+  /// The file, which is opened when the first bytes must be written; nil if the descriptor is open from the start.
   private let file: OutputFile?
   /// Bytes per second; nil for no limit.
   private let rate: Int?
@@ -179,9 +179,9 @@ final class ByteOutput: Sendable {
     return found
   }
 
-  /// Makes every output write its pending bytes and accept no more, before something other than the command ends the
-  /// process. Bytes that are not written within the limit are lost. Can be called on any thread, whatever the other
-  /// threads do or which locks they hold.
+  /// Makes every output write its pending bytes and accept no more. It is called when something other than the command
+  /// ends the process. Bytes that are not written within the limit are lost. Can be called on any thread, even while
+  /// other threads hold locks.
   static func writeOut(within limit: Duration) {
     let isWritten = Monitor(false)
     // Runs on a separate thread, so that a lock which is never released blocks only that thread.
@@ -226,7 +226,8 @@ final class ByteOutput: Sendable {
   @discardableResult
   func append(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { append($0) } }
 
-  /// Appends a copy of borrowed bytes, under the same rules.
+  /// Appends a copy of borrowed bytes, even if there is no room. Can be called on any thread.
+  /// - Returns: whether there is room for more.
   @discardableResult
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let (wakes, hasRoom) = state.withLock { state in
@@ -321,7 +322,8 @@ final class ByteOutput: Sendable {
     return opened
   }
 
-  /// Waits for bytes and swaps them for the empty batch. Returns false when the output ends and no bytes are left.
+  /// Waits for bytes and moves them into the batch, which must be empty. Returns false when the output ends and no
+  /// bytes are left.
   private func take(_ batch: inout [UInt8]) -> Bool {
     let isWorthwhile: Bool? = state.wait { state in
       state.isWriting = false

@@ -5,14 +5,14 @@ struct FileIdentity: Equatable {
   private let device: dev_t
   private let inode: ino_t
 
-  /// Nil if the descriptor is not open on a regular file.
+  /// Returns nil if the descriptor is not open on a regular file.
   init?(of descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
     self.init(status)
   }
 
-  /// Nil if there is no regular file at the path.
+  /// Returns nil if there is no regular file at the path.
   init?(at path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }

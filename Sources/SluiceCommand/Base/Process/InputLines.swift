@@ -6,7 +6,7 @@ import Synchronization
 /// The lines of a file, a pipe or a terminal. The buffer is as long as the longest line so far, and never longer than
 /// the limit.
 ///
-/// Unchecked: one thread reads lines; others use only ``consumedBytes`` and ``interrupt()``.
+/// `Sendable` is unchecked: one thread reads lines, and other threads use only ``consumedBytes`` and ``interrupt()``.
 final class InputLines: @unchecked Sendable {
   enum Line {
     /// The line without its line end. The pointer is valid until the next call.
@@ -24,7 +24,7 @@ final class InputLines: @unchecked Sendable {
   private(set) var number = 0
   private let descriptor: Int32
   private let ownsDescriptor: Bool
-  /// A descriptor that becomes readable when reading must stop.
+  /// An event descriptor. It becomes readable when this object must stop reading.
   private let interruption: Int32
   private let limitBytes: Int
   /// The position of the first line in a file; -1 for an input that has no positions.
@@ -75,10 +75,10 @@ final class InputLines: @unchecked Sendable {
     buffer.deallocate()
   }
 
-  /// Makes ``next()`` return ``Line/end`` instead of waiting. From any thread.
+  /// Makes ``next()`` return ``Line/end`` instead of waiting. Can be called on any thread.
   func interrupt() { eventfd_write(interruption, 1) }
 
-  /// The number of bytes of all lines that were returned so far. From any thread.
+  /// The number of bytes of all lines that were returned so far. Can be read on any thread.
   var consumedBytes: Int { consumed.load(ordering: .relaxed) }
 
   /// Nil if the input is not a regular file.
@@ -112,14 +112,14 @@ final class InputLines: @unchecked Sendable {
     }
   }
 
-  /// The end of the input. A last line that is too long is returned first, even if it has no line end.
+  /// Returns ``Line/end``. If the last line is too long and has no line end, returns ``Line/tooLong`` first.
   private func end(isTooLong: Bool) -> Line {
     guard isTooLong, isAtEnd else { return .end }
     number += 1
     return .tooLong
   }
 
-  /// Goes back to the first line of a regular file. On the thread that reads lines.
+  /// Goes back to the first line of a regular file. Must be called on the thread that reads lines.
   func rewind() throws(CommandError) {
     guard startOffset >= 0, lseek(descriptor, startOffset, SEEK_SET) >= 0 else { throw failure(errno) }
     number = 0
@@ -148,7 +148,7 @@ final class InputLines: @unchecked Sendable {
     return UnsafeRawBufferPointer(rebasing: buffer[start..<(hasCarriageReturn ? end - 1 : end)])
   }
 
-  /// Drops the part of a line that is too long.
+  /// Drops what the buffer holds of a line that is too long.
   private func drop() {
     consumed.wrappingAdd(unread.count, ordering: .relaxed)
     unread = unread.upperBound..<unread.upperBound

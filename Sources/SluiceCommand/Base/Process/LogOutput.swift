@@ -4,8 +4,8 @@ import SluiceJSON
 import SluiceMessages
 import SluiceSupport
 
-/// Messages of the command and its engine on standard error, as lines for people or as one JSON document per line. From
-/// any thread.
+/// Writes messages of the command and its engine to standard error, as lines for people or as one JSON document per
+/// line. Can be used on any thread.
 enum LogOutput {
   enum Format: String, CaseIterable, Sendable {
     case text, json
@@ -13,8 +13,8 @@ enum LogOutput {
 
   struct Settings: Sendable {
     var format = Format.text
-    /// The lowest level that is shown. Nil shows warnings and errors, messages of the command itself, and the end of
-    /// each swap.
+    /// The lowest level that is shown. If it is nil, warnings and errors, messages of the command itself, and the end
+    /// of each swap are shown.
     var least: LogLine.Level?
   }
 
@@ -31,7 +31,7 @@ enum LogOutput {
   /// The lowest level of plugins' messages that is shown.
   static var minimumLevel: LogLine.Level { settings.withLock { $0.least ?? .warning } }
 
-  /// Shows a message of the engine or a plugin, if its level is shown.
+  /// Shows a message of the engine or a plugin, unless its level is too low.
   static func show(_ line: LogLine) {
     let settings = settings.withLock { $0 }
     guard isWanted(line, settings), isNews(line) else { return }
@@ -86,7 +86,7 @@ enum LogOutput {
     return document
   }
 
-  /// The members that `addSubject` adds.
+  /// The JSON members that `addSubject` adds to a document.
   static let subjectKeys = ["transaction", "requestId", "attempt", "attributes"]
 
   /// Adds the transaction that a line is about, and the attributes of the transaction with secrets redacted.

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A file that is created or emptied only when there is something to write to it. It is checked at the beginning. If it
-/// cannot be written, the command thus fails before it sends a request.
+/// A file that is created or emptied only when there is something to write to it. The command checks at its start
+/// whether it can write the file. If it cannot, it fails before it sends a request.
 struct OutputFile: Sendable {
   private let name: OutputName
   /// The file that is being read, and that must not be written.
@@ -9,7 +9,8 @@ struct OutputFile: Sendable {
 
   private var path: String { name.path }
 
-  /// Nil for a pipe, a device or a folder. These are opened at once: that changes nothing, and checks more.
+  /// Returns nil for a pipe, a device or a folder. The caller opens these at once: opening them changes nothing, and
+  /// finds more errors than a check.
   init?(_ name: OutputName, besides input: FileIdentity?) {
     var status = stat()
     guard stat(name.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return nil }

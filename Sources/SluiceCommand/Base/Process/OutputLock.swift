@@ -5,7 +5,7 @@ import Glibc
 /// The lock belongs to the process (POSIX `fcntl`), so a child that outlives the process does not keep it. The lock
 /// ends with the process, or when the process closes any descriptor of the file.
 enum OutputLock {
-  /// Fails if another process holds the lock. A file system without locks is no error.
+  /// Fails if another process holds the lock. If the file system has no locks, does nothing.
   static func take(_ descriptor: Int32, _ name: String) throws(CommandError) {
     var lock = whole
     guard fcntl(descriptor, F_SETLK, &lock) != 0, errno == EAGAIN || errno == EACCES else { return }

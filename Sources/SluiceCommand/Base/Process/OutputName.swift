@@ -35,7 +35,7 @@ final class OutputName: Sendable {
 
   func set(existing: Existing) { state.withLock { $0.existing = existing } }
 
-  /// Opens the file as its rule says; returns -1 and sets `errno` if that fails.
+  /// Opens the file by the rule in ``existing``. Returns its descriptor; if that fails, returns -1 and sets `errno`.
   func open() -> Int32 {
     let (path, existing) = (path, existing)
     let flags = O_WRONLY | O_CREAT | O_CLOEXEC

@@ -10,7 +10,7 @@ struct Pace {
 
   init(_ rate: Int?) { self.rate = rate }
 
-  /// How many bytes to take at once: at most the bytes of a tenth of a second.
+  /// How many bytes to take at once: at most `maximum`, and at most as many as the rate allows in a tenth of a second.
   func pieceBytes(_ maximum: Int) -> Int { rate.map { max(1, min(maximum, $0 / 10)) } ?? maximum }
 
   /// Blocks until `count` more bytes are allowed.

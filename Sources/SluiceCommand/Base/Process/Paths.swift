@@ -23,8 +23,8 @@ enum Paths {
     return "\(String(cString: folder))/\(path)"
   }
 
-  /// Creates a folder that only the user can access. Its new name begins with `beginning`. Returns nil and sets `errno`
-  /// if that fails.
+  /// Creates a folder that only the user can access. The folder's name begins with `beginning`. Returns nil and sets
+  /// `errno` if that fails.
   static func makeFolder(_ beginning: String) -> String? {
     var template = Array("\(beginning)XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { return nil }

@@ -17,8 +17,8 @@ enum ProcessEnd {
     sluice_end_process(status.code, flushMilliseconds)
   }
 
-  /// After this call, a plugin that calls exit(3) ends the process with a failure and a reason. Call this again after
-  /// libraries were mapped. Otherwise the exit functions that they registered would run first.
+  /// After this call, a plugin that calls exit(3) ends the process with a failure and a reason. Call this again
+  /// whenever libraries were mapped. Otherwise the exit functions of these libraries would run first.
   static func watch() { sluice_watch_exit { ProcessEnd.exitWasCalled($0) } }
 
   /// Runs on the thread that called exit. That thread still holds the locks of its call, and all other threads keep

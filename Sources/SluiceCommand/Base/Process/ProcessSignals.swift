@@ -11,7 +11,7 @@ final class ProcessSignals: Sendable {
     var signal: Int32?
     var handler: (@Sendable () -> Void)?
     var hangUpHandler: (@Sendable () -> Void)?
-    /// A SIGHUP arrived before its handler was set.
+    /// Whether a SIGHUP has arrived before its handler was set.
     var isHangUpDue = false
   }
 
@@ -22,8 +22,8 @@ final class ProcessSignals: Sendable {
 
   /// - Parameters:
   ///   - takesHangUp: if false, SIGHUP ends the process, as it does by default.
-  ///   - drain: the time that the command takes to finish. After this time, the process ends if an output takes no
-  ///     bytes.
+  ///   - drain: the time that the command takes to finish. If an output takes no bytes after this time, the process
+  ///     ends.
   init(takesHangUp: Bool = false, drain: Duration = .zero) throws(CommandError) {
     self.drain = drain
     descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))

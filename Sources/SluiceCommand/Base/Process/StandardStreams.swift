@@ -40,7 +40,7 @@ enum StandardOutput {
 }
 
 enum StandardError {
-  /// Writes a message of the command itself, as text or JSON as requested. Writes nothing if the text is empty.
+  /// Writes a message of the command itself, as text or as JSON (`--log-format`). Writes nothing if the text is empty.
   static func say(_ message: String, _ level: LogLine.Level = .error) { LogOutput.show(message, level) }
 
   static func write(_ text: String) { _ = Descriptors.write(text, to: STDERR_FILENO) }

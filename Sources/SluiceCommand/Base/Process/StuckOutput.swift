@@ -3,16 +3,16 @@ import SluiceMessages
 import SluicePluginHost
 import SluiceSupport
 
-/// Ends an interrupted process whose output takes no bytes. Without this, the process could block forever, because
-/// nobody reads or opens the other end of a pipe.
+/// Ends an interrupted process whose output takes no bytes. Without this, the process could block forever if nobody
+/// reads or opens the other end of a pipe.
 enum StuckOutput {
   private static let patience = Duration.seconds(5)
 
   /// Watches until the process ends, on a separate thread.
   ///
   /// - Parameters:
-  ///   - grace: the time before the watch begins. After it, an output that takes no bytes for the duration `patience`
-  ///     is stuck.
+  ///   - grace: the time before the watch begins. From then on, an output is stuck if it takes no bytes for the
+  ///     duration `patience`.
   ///   - signal: the signal that interrupted the process.
   static func watch(after grace: Duration, _ signal: Int32) {
     let thread = try? SystemThread.begin("sluice-stuck") {

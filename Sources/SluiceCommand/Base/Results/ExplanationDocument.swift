@@ -3,7 +3,8 @@ import SluiceMessages
 import SluicePipeline
 import SluiceRecords
 
-/// The same as ``ExplanationText``, for a result document.
+/// The explanation of a transaction as JSON, for its result document. ``ExplanationText`` writes the same facts as
+/// text.
 enum ExplanationDocument {
   static func make(_ hops: [HopExplanation]) -> JSONValue { .array(of: hops.map(hop)) }
 

@@ -2,8 +2,8 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// The facts of a result besides its response. A member is left out if the transaction ended before its value was
-/// known.
+/// The facts of a result that are not part of its response. A member is left out if the transaction ended before its
+/// value was known.
 enum ResultMetadata {
   static func make(_ result: TransactionResult, _ mask: SecretMask) -> JSONValue {
     let document: JSONValue = ["original": request(result.originalRequest, mask)]

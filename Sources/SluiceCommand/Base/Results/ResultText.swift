@@ -8,7 +8,7 @@ enum ResultText {
   /// Writes a line. After a failure, a part of the line may have been written.
   /// - Parameters:
   ///   - line: the number of the request line.
-  ///   - mask: hides secrets of the metadata; nil leaves the metadata out.
+  ///   - mask: hides secrets in the metadata. If it is nil, the line contains no metadata.
   static func append(
     _ result: TransactionResult, id: ResultID, line: Int? = nil, metadata mask: SecretMask? = nil,
     to text: inout JSONBytes

@@ -10,7 +10,7 @@ enum PrivateFile {
   /// - Parameters:
   ///   - option: the option that names the file, with its dashes.
   ///   - input: the file that is being read, and that must not be written.
-  ///   - arguments: contain the names of the other files that are written.
+  ///   - arguments: the parsed arguments of the command, which name its other output files.
   static func open(
     _ path: String, _ option: String, besides input: FileIdentity?, _ arguments: ParsedArguments
   ) throws(CommandError) -> Int32 {

@@ -2,8 +2,8 @@ import SluiceMessages
 
 /// Text from other sources, made safe for a terminal.
 enum PrintableText {
-  /// Replaces each control character except line ends and tabs, and each character that changes the direction of
-  /// writing, by `?`.
+  /// Writes `?` in the place of control characters and of characters that change the direction of writing. Line ends
+  /// and tabs stay.
   static func of(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isHarmful) else { return text }
     var shown = String.UnicodeScalarView()
@@ -11,7 +11,7 @@ enum PrintableText {
     return String(shown)
   }
 
-  /// Does the same, and joins all lines to one line.
+  /// Makes the text safe as ``of(_:)`` does, and joins all lines to one line.
   static func line(_ text: String) -> String {
     of(text).split(separator: "\n").joined(separator: " ")
   }

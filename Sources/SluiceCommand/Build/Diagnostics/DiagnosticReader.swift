@@ -18,7 +18,7 @@ struct DiagnosticReader {
     tail.append(line)
     if tail.count > Self.lastLines { tail.removeFirst() }
     if let diagnostic = Self.diagnostic(in: line) {
-      // If the diagnostic is a repetition, its excerpt must not be stored either.
+      // A repeated diagnostic is not stored, and its excerpt must not be stored either.
       isOpen = !found.contains { $0.isSame(as: diagnostic) }
       if isOpen { found.append(diagnostic) }
     } else if Self.isExcerpt(line) {
@@ -30,7 +30,7 @@ struct DiagnosticReader {
     }
   }
 
-  /// The diagnostics. If one of them names an error in a source line, those that only say that a step failed are left
+  /// The diagnostics. If one of them is an error with a source line, errors that only say that a step failed are left
   /// out.
   var diagnostics: [Diagnostic] {
     guard found.contains(where: { $0.severity == .error && $0.line != nil }) else { return found }

@@ -26,7 +26,7 @@ struct BuildManifest {
   /// The index of the command that makes each output.
   private(set) var producers: [String: Int] = [:]
 
-  /// Nil if the text does not have this form.
+  /// Returns nil if the text does not have this form.
   init?(_ text: String) {
     guard let main = read(text, into: &commands) else { return nil }
     self.main = main
@@ -40,8 +40,8 @@ struct BuildManifest {
 
   func producer(of path: String) -> Command? { producers[path].map { commands[$0] } }
 
-  /// The sources of these outputs: all direct and indirect inputs that no command makes. A path that ends with a slash
-  /// is a folder.
+  /// Returns the sources of the given outputs: all direct and indirect inputs that no command makes. A path that ends
+  /// with a slash is a folder.
   func origins(of paths: [String]) -> Set<String> {
     var (found, seen, left): (Set<String>, Set<String>, [String]) = ([], [], paths)
     while let path = left.popLast() {

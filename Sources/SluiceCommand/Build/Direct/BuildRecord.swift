@@ -14,11 +14,12 @@ struct BuildRecord: Codable {
   /// The hash of the environment variables, because the package can read any of them.
   private let environment: String
   let plan: CompilePlan
-  /// The libraries that the package build has made, including this one.
+  /// The libraries that the package build has made, including the library of the plan.
   let libraries: [String]
   private let state: PathState
 
-  /// Nil if something that the plan depends on has changed since the build began, or cannot be checked for changes.
+  /// Returns nil if something that the plan depends on has changed since the build began, or if it cannot be checked
+  /// for changes.
   /// - Parameters:
   ///   - beginning: the state before the package build.
   ///   - settings: the variables that the build got in addition to the environment of this process.
@@ -41,7 +42,7 @@ struct BuildRecord: Codable {
     guard state.isOlder(than: beginning.time, except: { $0.hasPrefix(made) || $0 == package }) else { return nil }
   }
 
-  /// Nil if there is no record, or its form is not ``currentForm``.
+  /// Returns nil if there is no record, or its form is not ``currentForm``.
   init?(readingFrom path: String) {
     guard let bytes = try? FileContent.read(path), let value = try? JSONValue(parsing: bytes),
       let record = try? value.decode(BuildRecord.self), record.form == Self.currentForm
@@ -62,8 +63,8 @@ struct BuildRecord: Codable {
     return state.changed.map { "\($0) has changed" }
   }
 
-  /// The plan already contains the name of the build. The other variables belong to the shell, and differ between
-  /// commands.
+  /// `SLUICE_BUILD` is left out because the plan already contains the name of the build. The other variables belong to
+  /// the shell and differ between commands.
   private static let changing = ["SLUICE_BUILD", "SHLVL", "OLDPWD", "_"]
 
   private static func environment(_ settings: [String: String]) -> String? {
@@ -95,8 +96,8 @@ struct BuildRecord: Codable {
       })
   }
 
-  /// The folder of a file and the folders above it, up to the folder with the package's manifest, because a new file
-  /// there can be a source too. Empty for a file that is in no package.
+  /// The folder of a file and the folders above it, up to the folder with the package's manifest. A new file in any of
+  /// these folders can be a source too. Empty for a file that is in no package.
   private static func folders(of file: String) -> [String] {
     var folders: [String] = []
     var folder = file
@@ -115,7 +116,8 @@ struct BuildRecord: Codable {
   }
 }
 
-/// The state before a package build, from which a later check can tell which files the build has seen.
+/// The state of the package at the start of a package build. A later check compares files with it to tell which changes
+/// the build has seen.
 struct BuildBeginning {
   let package: String
   /// The names of files and folders in the package's folder.
@@ -123,7 +125,7 @@ struct BuildBeginning {
   /// The time on CLOCK_REALTIME, which file times use. The build may have missed a change after this time.
   let time: Duration
 
-  /// Waits a moment first, so that a file that was just saved is older than `time`.
+  /// Waits a moment before it takes `time`, so that a file that was saved just before is older than `time`.
   init(package: String) {
     self.package = package
     names = PathState.names(in: package)

@@ -29,7 +29,7 @@ enum BuildWay: Equatable {
     }
   }
 
-  /// Reads a line of standard error; nil if the line is not such a report.
+  /// Reads a line of standard error; nil if the line does not say how a plugin was built.
   init?(line: String) {
     guard line.hasPrefix("sluice: ") else { return nil }
     let text = line.dropFirst("sluice: ".count)

@@ -11,8 +11,8 @@ extension CompilePlan {
       commands.sources.allSatisfy({ source in folders.contains { source.hasPrefix("\($0)/") } })
     else { return nil }
     let fixed = commands.sources + commands.otherObjects + [commands.library, package, outputs.folder]
-    // The name of the build is replaced wherever it occurs in a command. A short name could be part of another word by
-    // chance.
+    // The plan replaces the name of the build wherever it occurs in a command. A short name could also occur by chance
+    // as a part of another word.
     guard build.utf8.count >= 8, fixed.allSatisfy({ !$0.contains(build) }) else { return nil }
 
     let origins = manifest.origins(of: [commands.library]).union(structure).filter { !$0.hasSuffix("/") }
@@ -64,9 +64,9 @@ extension CompilePlan {
     return replaced[..<list] + objects + replaced[(list + 1)...]
   }
 
-  /// Replaces the value after each of these options. Returns nil in these cases: an option does not occur exactly once
-  /// and is not in `optional`; the program is not the Swift compiler with an absolute path; several words name files
-  /// with further words.
+  /// Replaces the value after each of these options. Returns nil if an option occurs more than once, or if it does not
+  /// occur and is not in `optional`. Also returns nil if the program is not a Swift compiler with an absolute path, or
+  /// if more than one word names a file with further words (`@FILE`).
   private static func words(
     _ words: [String], _ values: [String: String], optional: Set<String> = []
   ) -> [String]? {

@@ -20,10 +20,10 @@ struct CompilePlan: Equatable, Codable {
   let files: [String]
   /// The folders of the module's sources. The plan is valid only while no file is added to or removed from them.
   let sourceFolders: [String]
-  /// The lists that the package build has written of the files that the compiler has read.
+  /// The dependency lists of the package build. Each lists files that the compiler has read.
   let dependencyLists: [String]
 
-  /// Names in the folder for outputs.
+  /// The paths of the outputs, all in one folder.
   struct Outputs: Equatable, Codable {
     let folder: String
 
@@ -44,7 +44,7 @@ struct CompilePlan: Equatable, Codable {
   /// Whether the module has a different name in each build, so that no build can reuse compiled files of another build.
   var isNamedByBuild: Bool { steps.joined().contains { $0.contains(build) } }
 
-  /// The commands, with the name of the given build.
+  /// The commands for a build with the given name.
   func steps(for build: String) -> [[String]] {
     steps.map { words in words.map { $0.replacing(self.build, with: build) } }
   }

@@ -3,11 +3,12 @@ import SluiceJSON
 import SluicePluginHost
 import SluiceSupport
 
-/// Builds the library of a Swift plugin without the package manager, by the record that the last package build has
-/// written.
+/// Builds the library of a Swift plugin without the package manager. The commands come from the record that the last
+/// package build has written.
 ///
-/// It either makes the library that a package build would make, or fails with the reason, and the caller then builds
-/// the package. Before the library gets its name in the last step, all inputs are compared with the record again.
+/// It either makes the same library as a package build, or fails with a reason. After a failure, the caller builds the
+/// package. In the last step, the library gets its final name. Before that, all inputs are compared with the record
+/// again.
 struct DirectBuild {
   /// The reason why a direct build is not possible, and the package must be built.
   struct Doubt: Error {
@@ -84,7 +85,7 @@ struct DirectBuild {
     throw CommandError(.failed, "plugin build: \(words[0]) ended with status \(status)")
   }
 
-  /// Whether there are errors with a position, and all of these positions are in the plugin's sources.
+  /// Whether the compiler has reported errors with a position, and all of these positions are in the plugin's sources.
   static func hasError(_ text: String, in sources: [String]) -> Bool {
     var reader = DiagnosticReader()
     for line in text.split(separator: "\n") { reader.add(String(line)) }
@@ -103,7 +104,7 @@ struct DirectBuild {
 
 // The steps before and after a package build.
 extension DirectBuild {
-  /// Writes a record for later builds if they can repeat this build directly.
+  /// Writes a record for later builds if this build can be repeated without the package manager.
   /// - Parameter libraries: the libraries that the package build has made.
   func note(_ libraries: [String], beginning: BuildBeginning) {
     let package = beginning.package
@@ -117,7 +118,7 @@ extension DirectBuild {
     try? record.write()
   }
 
-  /// Removes the record. Call this before a package build, because the build can be interrupted.
+  /// Removes the record. Call this before a package build: if the build is interrupted, an old record must not remain.
   func forget() { unlink(outputs.record) }
 }
 
@@ -137,7 +138,7 @@ extension CompilePlan.Outputs {
 struct BuildLock {
   private let descriptor: Int32
 
-  /// Nil if another process has the lock, or if the folder does not exist. Does not block.
+  /// Returns nil if another process has the lock, or if the folder does not exist. Does not block.
   init?(_ path: String) {
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return nil }

@@ -5,7 +5,7 @@ struct PackageCommands {
   let wrap: BuildManifest.Command
   let link: BuildManifest.Command
 
-  /// Nil if the build needs other commands as well, or lacks one of these three.
+  /// Returns nil if the build needs commands other than these three, or lacks one of the three.
   /// - Parameter package: the folder of the package.
   init?(_ manifest: BuildManifest, package: String) {
     guard let link = Self.link(manifest), let compile = Self.compile(manifest, for: link, package),

@@ -8,8 +8,8 @@ struct PathState: Equatable, Codable {
   private var files: [String: String] = [:]
   private var folders: [String: [String]] = [:]
 
-  /// Nil if a tree is too large, or contains something other than files and folders. A symbolic link, for instance,
-  /// could lead anywhere.
+  /// Returns nil if a tree is too large, or contains something other than files and folders. A symbolic link, for
+  /// instance, could lead anywhere.
   /// - Parameters:
   ///   - files: compared by identity, mode, size and times; symbolic links are followed.
   ///   - folders: compared by the names in them; folders below them are not included.
@@ -23,7 +23,7 @@ struct PathState: Equatable, Codable {
   }
 
   private mutating func addTree(_ folder: String) -> Bool {
-    // This limits the cost of wrong input such as "/", so that it is not higher than the cost of a package build.
+    // This limit keeps the cost below the cost of a package build if the input is wrong, such as "/".
     guard folders.count < 2048 else { return false }
     let names = Self.names(in: folder)
     folders[folder] = names
@@ -38,14 +38,14 @@ struct PathState: Equatable, Codable {
     }
   }
 
-  /// A path that has changed; nil if none has changed. A new folder is noticed as a new name in its parent.
+  /// A path that has changed; nil if none has changed. A new folder shows as a new name in its parent folder.
   var changed: String? {
     files.keys.sorted().first { files[$0] != Self.numbers(of: $0) }
       ?? folders.keys.sorted().first { folders[$0] != Self.names(in: $0) }
   }
 
-  /// Whether no file or folder has changed since `time` (CLOCK_REALTIME). A build that began at that time has then seen
-  /// their current content.
+  /// Whether no file or folder has changed since `time` (CLOCK_REALTIME). If so, a build that began at that time has
+  /// seen their current content.
   func isOlder(than time: Duration, except isExcepted: (String) -> Bool) -> Bool {
     (Array(files.keys) + Array(folders.keys)).allSatisfy { path in
       var status = stat()

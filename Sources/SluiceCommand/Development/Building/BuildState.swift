@@ -13,7 +13,7 @@ struct BuildState {
     var reader = DiagnosticReader()
     /// How a Swift plugin is built; nil until the build has reported it.
     var way: BuildWay?
-    /// The sources have changed since the run began, so its result will not be used.
+    /// Whether the sources have changed since the run began. If so, its result will not be used.
     var isStale = false
 
     mutating func add(_ line: String) {

@@ -131,7 +131,7 @@ final class DevEngine: Sendable {
       ])
   }
 
-  /// Executes the supervisor's messages until the end.
+  /// Executes the supervisor's messages until one of them asks this process to stop, or none can follow.
   /// - Returns: how much time requests in flight have to finish.
   private func obey(_ lines: InputLines) -> Duration {
     while true {

@@ -7,7 +7,7 @@ struct EngineOrder: Sendable {
   var configuration: String
   /// The process id of the supervisor.
   var parent: pid_t = getpid()
-  /// For some libraries, the file from which the library is read instead of from its own path.
+  /// The files from which the engine reads some libraries instead of from their own paths. The keys are these paths.
   var sources: [String: String] = [:]
   /// `HOST:PORT` of the socket that the process inherits; nil without an endpoint.
   var listen: String?

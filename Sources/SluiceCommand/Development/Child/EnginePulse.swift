@@ -4,15 +4,15 @@ import SluiceLoop
 import SluicePluginHost
 import SluiceSupport
 
-/// Tells the supervisor several times a second which loops turn, and which call of a plugin each loop is in. The
-/// supervisor decides by its own clock whether a loop is stuck, because a process that is completely stuck cannot do
-/// this.
+/// Tells the supervisor several times a second which loops make progress, and which call of a plugin each loop is in.
+/// The supervisor measures with its own clock how long a loop has been stuck, because a process that is completely
+/// stuck cannot measure it.
 final class EnginePulse: Sendable {
   /// The time between two pulses.
   static let period = Duration.milliseconds(250)
 
   private struct State: Sendable {
-    /// For each loop, how many jobs of this object it has run.
+    /// The number of jobs of this object that each loop has run.
     var turns: [Int64]
     /// The loops that have not yet run the job that was last posted to them.
     var asked: Set<Int> = []

@@ -4,11 +4,11 @@ import SluicePipeline
 import SluiceReplay
 import SluiceSupport
 
-/// The last exchanges, and their replays through new builds. From any thread.
+/// The last exchanges, and their replays through new builds. Can be used on any thread.
 final class EngineRecordings: Sendable {
   private struct State: Sendable {
     var last = RecordingBuffer(maximumCount: EngineRecordings.lastCount)
-    /// Recordings of the requests of `-i`. If there are any, only these are replayed.
+    /// Recordings of the requests in the file of `-i`. If there are any, only these are replayed.
     var set = RecordingBuffer()
     /// The builds that serve now.
     var build: Replay.Build?
@@ -25,16 +25,16 @@ final class EngineRecordings: Sendable {
 
   func begin(with build: Replay.Build?) { state.withLock { $0.build = build } }
 
-  /// - Parameter isOfSet: whether the request is from `-i`. The supervisor then gets the exchange too, and keeps it for
-  ///   the next process.
+  /// - Parameter isOfSet: whether the request is from the file of `-i`. The exchange of such a request is also sent to
+  ///   the supervisor, which keeps it for the next process.
   func note(_ exchange: RecordedExchange?, isOfSet: Bool) {
     guard let exchange else { return }
     state.withLock { if isOfSet { $0.set.append(exchange) } else { $0.last.append(exchange) } }
     if isOfSet { reporter.send("recording", ["exchange": exchange.document(.complete)]) }
   }
 
-  /// Takes over the recordings of `-i` from an earlier process. If a body was in a file of that process, the body no
-  /// longer exists.
+  /// Takes over the recordings of `-i` from an earlier process of the engine. A body that was in a file of that process
+  /// is no longer available.
   func adopt(_ documents: JSONValue) {
     for document in documents.elements {
       if let exchange = try? RecordedExchange(document) { state.withLock { $0.set.append(exchange) } }
@@ -63,7 +63,7 @@ final class EngineRecordings: Sendable {
     }
   }
 
-  /// The serving configuration with other libraries; nil if nothing serves.
+  /// Returns the serving build with its libraries replaced by the given libraries; nil if no build serves.
   func build(with libraries: [String: String]) -> Replay.Build? {
     state.withLock { state in
       var build = state.build

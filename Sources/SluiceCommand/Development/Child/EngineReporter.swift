@@ -6,7 +6,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// Tells the supervisor what happens in the engine. From any thread.
+/// Tells the supervisor what happens in the engine. Can be used on any thread.
 final class EngineReporter: Sendable {
   private let channel: ByteOutput
   private let engine = Locked<Engine?>(nil)
@@ -15,8 +15,8 @@ final class EngineReporter: Sendable {
   /// The numbers of the swaps that have been reported.
   private let told = Locked<Set<Int>>([])
 
-  /// The function is in a structure: each access to a function in a generic container such as `Locked` would wrap it
-  /// once more.
+  /// The function is in a structure because a generic container such as `Locked` would add a wrapper to a plain
+  /// function on each access.
   private struct Observer {
     let handle: @Sendable (SwapReport) -> Void
   }
@@ -24,7 +24,8 @@ final class EngineReporter: Sendable {
   init(_ channel: ByteOutput) { self.channel = channel }
 
   func adopt(_ engine: Engine) { self.engine.withLock { $0 = engine } }
-  /// Sets the handler that is called after the report of each swap that has changed the serving snapshot.
+  /// Sets the handler for published swaps. It is called after a swap has changed the serving snapshot and the swap's
+  /// report was sent.
   func whenPublished(_ handler: @escaping @Sendable (SwapReport) -> Void) {
     onPublished.withLock { $0 = Observer(handle: handler) }
   }

@@ -31,7 +31,7 @@ final class SupervisedProcess: Sendable {
   ///     number means that no descriptor is passed.
   ///   - listener: called on other threads, one call at a time for each kind of message.
   /// - Important: call this on a thread that exists at least as long as the child. If the child has asked the kernel
-  ///   for a signal at the end of its parent, the kernel sends the signal when this thread ends.
+  ///   for a signal when its parent ends, the kernel sends that signal when this thread ends.
   init(
     _ words: [String], environment: [String: String] = [:], passing passed: CInt = -1,
     _ listener: @escaping @Sendable (Message) -> Void
@@ -41,7 +41,8 @@ final class SupervisedProcess: Sendable {
     guard socketpair(AF_UNIX, sluice_socket_stream | sluice_socket_close_on_exec, 0, &ends) == 0,
       pipe(&pipeEnds) == 0
     else { throw CommandError(.failed, "cannot start a process: \(String(cString: strerror(errno)))") }
-    // The flag is set after the pipe was created. That is early enough for all processes that this thread starts.
+    // The flag is set only now, after the pipe was created. That is early enough, because this thread starts no process
+    // in between.
     for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer {
       close(ends[1])
@@ -58,7 +59,7 @@ final class SupervisedProcess: Sendable {
     try watch(documents: ends[0], written: pipeEnds[0], listener)
   }
 
-  /// Sends a document, from any thread. It is dropped if the child no longer reads.
+  /// Sends a document. Can be called on any thread. It is dropped if the child no longer reads.
   func send(_ document: JSONValue) {
     guard let line = try? document.serialized() else { return }
     channel.append(line + [UInt8(ascii: "\n")])
@@ -67,7 +68,7 @@ final class SupervisedProcess: Sendable {
   /// Asks the child to finish what is in flight, and to end.
   func stop(drain: Duration) { send(["stop": JSONValue(DurationText.text(drain))]) }
 
-  /// Sends a signal; does nothing after the process was reaped. From any thread.
+  /// Sends a signal; does nothing after the process was reaped. Can be called on any thread.
   func kill(_ signal: Int32) {
     isReaped.withLock { isReaped in
       if !isReaped { _ = Glibc.kill(id, signal) }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The engine's side of the endpoint. It takes the listening socket from the supervisor, and sends the supervisor a
 /// duplicate of each connection whose request goes into the engine. The supervisor can then answer the client if this
-/// process crashes. From any thread.
+/// process crashes. Can be used on any thread.
 final class ClientNotices: Sendable {
   /// The descriptor that the process inherits at its start.
   static let inheritedDescriptor: Int32 = 3
@@ -44,8 +44,8 @@ final class ClientNotices: Sendable {
   /// Must be called before the first byte of the response is written.
   func answered(_ id: UInt64) { send(ClientPacket(kind: .answered, id: id), -1) }
 
-  /// Sends a packet without waiting. If the supervisor does not read fast enough, the packet is lost. The supervisor
-  /// then cannot answer for a crashed process, and the client sees a closed connection.
+  /// Sends a packet without waiting. If the supervisor does not read fast enough, the packet is lost. If the engine's
+  /// process crashes then, the supervisor cannot answer the client, and the client sees a closed connection.
   private func send(_ packet: ClientPacket, _ descriptor: Int32) {
     let bytes = packet.bytes
     _ = sluice_send_packet(socket, bytes, bytes.count, descriptor)

@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import SluiceSupport
 
-/// The clients that an engine's process is about to answer. The supervisor holds their connections too, so that it can
-/// answer for a process that has ended. From any thread.
+/// The clients whose requests an engine's process is handling. The supervisor holds their connections too. If the
+/// process ends without an answer, the supervisor can answer in its place. Can be used on any thread.
 final class HeldClients: Sendable {
   private struct Client {
     let descriptor: Int32

@@ -23,7 +23,7 @@ struct DevEvent: Sendable {
   /// Further lines, such as messages of a compiler or a backtrace. Only `sluice` adds colours to them.
   var details: [String] = []
   var tone = Tone.plain
-  /// The members of the document besides `event`, `at` and `plugins`.
+  /// The members of the document other than `event`, `at` and `plugins`.
   var members: JSONValue = .object()
 
   init(_ name: Name, plugins: [String] = [], _ text: String = "", tone: Tone = .plain) {

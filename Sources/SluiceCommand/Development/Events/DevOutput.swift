@@ -3,7 +3,7 @@ import Sluice
 import SluiceAssembly
 import SluiceJSON
 
-/// Writes events to standard output, as lines for people or as one document per line. For one thread.
+/// Writes events to standard output, as lines for people or as one document per line. Must be used on one thread only.
 final class DevOutput {
   private let output: ByteOutput
   private let isJSON: Bool

@@ -9,8 +9,8 @@ struct CrashLedger {
   private var crashes: [Duration] = []
 
   /// - Parameters:
-  ///   - goesBack: whether the engine will run earlier builds than those that crashed. Such restarts are always
-  ///     allowed, because the number of earlier builds is limited.
+  ///   - goesBack: whether the restarted engine will run earlier builds in the place of the crashed ones. Such restarts
+  ///     are always allowed, because the number of earlier builds is limited.
   ///   - wasReady: whether the engine had finished its start; otherwise a restart would crash at the same point again.
   mutating func note(at now: Duration, goesBack: Bool, wasReady: Bool) -> Decision {
     if goesBack {

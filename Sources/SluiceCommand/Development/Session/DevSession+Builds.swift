@@ -65,8 +65,8 @@ extension DevSession {
     let event = outcome(state, run, isGood: isGood)
     say(event)
     if engine == nil {
-      // If no engine runs, starts it after a build: with the new library if the build succeeded, otherwise with the
-      // existing builds, unless the session has given them up.
+      // No engine runs. If the build succeeded, the engine starts with the new library. Otherwise it starts with the
+      // existing builds, unless the session has given up on them.
       if isGood { startAnew() } else if waitingReason == nil { start(because: nil) }
     } else {
       let now = MonotonicClock.now

@@ -70,7 +70,8 @@ extension DevSession {
     guard fixed.isEmpty else {
       return restart(because: "\(fixed.joined(separator: ", ")) cannot change while an engine runs")
     }
-    // A reload would load the refused builds from their paths again, and would be refused as well.
+    // After a refused build, a reload is not enough: it would load the same build from its path, and the engine would
+    // refuse the reload as well.
     guard !servesOldBuilds(configuration) else { return restart(because: "the configuration has changed") }
     send(.reload, ["configuration": JSONValue(settings.configuration)])
   }

@@ -33,13 +33,13 @@ extension DevSession {
     let words = ended.stall?.headline ?? "the engine \(Self.words(of: status))"
     recover(from: culprits, wasReady: ended.client != nil, because: words)
     forgetSwap(of: ended)
-    // If no engine was started, a pending change may replace the builds that the session has given up.
+    // If no engine was started, the session may have given up on some builds. A pending change may replace them.
     guard engine == nil else { return }
     if isReloadDue { configurationChanged() } else { librariesChanged(libraries.compactMapValues(\.waiting)) }
   }
 
-  /// Marks builds as pending again if they were being swapped in and are not refused, because no other event will
-  /// report them.
+  /// Marks each build as pending again if its swap was under way and it was not refused. No other event will report
+  /// this build.
   private func forgetSwap(of ended: RunningEngine) {
     for (library, value) in ended.asked where libraries[library]?.refused != value.hash {
       libraries[library]?.handled = nil
@@ -78,8 +78,8 @@ extension DevSession {
     return value.members.flatMap { strings(in: $0.value) } + value.elements.flatMap { strings(in: $0) }
   }
 
-  /// The builds that are considered at fault if there is no report. These are the build whose call did not return; if
-  /// there is no such call, the builds that were being swapped in; if there are none, the builds of the last swap.
+  /// The builds that are considered at fault if there is no report: the build whose call did not return. If there is no
+  /// such call, they are the builds that were being swapped in; if there are none, the builds of the last swap.
   private func culprits(of ended: RunningEngine) -> [String: String] {
     if let call = ended.stall?.call { return ended.builds[call.generation].map { [$0.library: $0.hash] } ?? [:] }
     let asked = ended.asked
@@ -118,7 +118,8 @@ extension DevSession {
   private static let shownLines = 32
   private static let shownWords = 20
 
-  /// Restarts the engine with earlier builds that served, or with the same builds, or gives up.
+  /// Restarts the engine with earlier builds that have served. If there are none, restarts it with the same builds, or
+  /// gives up.
   private func recover(from culprits: [String: String], wasReady: Bool, because reason: String) {
     good.drop(Set(culprits.values))
     // A build without a predecessor is kept, because nothing could serve in its place.

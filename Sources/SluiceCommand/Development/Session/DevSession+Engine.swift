@@ -54,8 +54,9 @@ extension DevSession {
   /// Disables the backtraces of Swift's runtime, which take seconds.
   private static let environment = ["SWIFT_BACKTRACE": "enable=no"]
 
-  /// For each library whose file is no longer the build that served last: a file with that build, from which the engine
-  /// reads the library instead.
+  /// The files from which the engine reads libraries instead of from their own paths. A library has such a file, with
+  /// the build that served last, if the file at its path is another build. If the session has given up on the build
+  /// that served last, there is no such file.
   private func sources(for configuration: Configuration) throws(CommandError) -> [String: String] {
     var files: [String: String] = [:]
     for library in configuration.libraries {
@@ -109,7 +110,8 @@ extension DevSession {
     hasStarted = true
     say(event)
     sendRequests()
-    // Handles changes since the start, and libraries whose file has another build than the engine has loaded.
+    // Handles changes since the start. Also handles each library whose file contains another build than the one that
+    // the engine has loaded.
     librariesChanged(libraries.mapValues { _ in MonotonicClock.now }, isAsked: false)
     // If a swap is running, the reload follows when the swap has ended.
     if isReloadDue, engine?.command == nil { configurationChanged() }

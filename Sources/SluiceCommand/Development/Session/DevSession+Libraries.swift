@@ -17,8 +17,8 @@ extension DevSession {
   ///   - isAsked: whether somebody changed the files; if false, unchanged content is not reported.
   func librariesChanged(_ changed: [String: Duration], isAsked: Bool = true) {
     guard let running = engine else {
-      // No engine runs, and the change may fix the reason. A library that is being built is handled when its build has
-      // ended.
+      // No engine runs. The change may remove the reason for that. A library that is being built is handled when its
+      // build has ended.
       if changed.contains(where: { !isBeingBuilt($0.key) && isNew($0.key) }) { startAnew() }
       return
     }
@@ -57,8 +57,8 @@ extension DevSession {
     let image: LibraryImage
     do throws(PluginError) { image = try LibraryImage(reading: library) } catch {
       guard error.code == .changedWhileRead else { return Look(hash: nil) }
-      // The file changed before it was first read. The serving build counts as handled, so that it is reported if the
-      // new content is the same.
+      // The file changed before it was first read. The serving build counts as handled. If the new content is the same,
+      // it is therefore reported as unchanged.
       if libraries[library]?.handled == nil { libraries[library]?.handled = good.serving[library]?.hash }
       let subject = InotifyWatch.Subject.file(library)
       debounce.note(subject, at: MonotonicClock.now, silence: subject.silence)
@@ -67,7 +67,8 @@ extension DevSession {
     let hash = image.hash.hex
     let serving = good.serving[library]
     if hash == serving?.hash || hash == libraries[library]?.handled {
-      // A hash that is neither serving nor refused belongs to a build that is being swapped in; its report will follow.
+      // If this hash is neither the serving build nor the refused build, the build is being swapped in. A report about
+      // it will follow.
       let isRefused = hash == libraries[library]?.refused && hash != serving?.hash
       let isKnown = hash == serving?.hash || isRefused
       if isAsked, isKnown, libraries[library]?.handled == hash, libraries[library]?.saidUnchanged == false {
@@ -207,7 +208,8 @@ extension DevSession {
     default: event = DevEvent(.swapped, plugins: plugins, "swapped, \(what)", tone: .good)
     }
     event = event.with("report", report).with("snapshot", report["snapshot"])
-    // The time of the change is stored with the library, because the command can have ended before its report arrives.
+    // The time of the change is stored with the library and not with the command, because the command may have ended
+    // before the report of its swap arrives.
     let paths = changes.compactMap { $0["library"]?.string }
     if let since = paths.compactMap({ libraries[$0]?.changedAt }).min() {
       event = event.with("sinceChangeMs", .milliseconds(MonotonicClock.now - since))

@@ -77,7 +77,7 @@ final class DevSession {
     output.onFailure { [mailbox] in mailbox.put(.outputFailed($0)) }
   }
 
-  /// Runs the session to its end. On the main thread.
+  /// Runs the session to its end. Must be called on the main thread.
   func run() throws(CommandError) -> ExitStatus {
     try readTypedLines()
     try watchOutput()
@@ -117,7 +117,7 @@ final class DevSession {
 
   // MARK: Messages and times
 
-  /// Handles messages until one ends the session. Returns the messages after this one.
+  /// Handles messages until one of them ends the session. Returns the messages that were not handled.
   func handle(_ messages: [DevMessage]) -> ArraySlice<DevMessage> {
     var left = messages[...]
     while ending == nil, let message = left.popFirst() { handle(message) }

@@ -8,8 +8,8 @@ import SluiceSupport
 /// The builds that served. They are kept so that a restarted engine can use them, even if the files at their paths have
 /// been replaced since.
 ///
-/// Their bytes are kept in memory, because the copies in the store are removed after the end of the process that made
-/// them.
+/// Their bytes are kept in memory. The store also has copies, but these are removed after the process that made them
+/// has ended.
 struct GoodBuilds {
   /// A build that the engine has reported.
   struct Build: Equatable {
@@ -58,7 +58,8 @@ struct GoodBuilds {
     return (hash, bytes)
   }
 
-  /// Reads the build from its path, or otherwise from its private copy.
+  /// Reads the build from its path. If another build is now at this path, reads the private copy of the wanted build
+  /// from the store.
   private static func read(_ build: Build, store: String?) -> [UInt8]? {
     if let image = try? LibraryImage(reading: build.library), image.hash.hex == build.hash { return image.bytes }
     guard let store = store ?? PluginStore.defaultPath() else { return nil }

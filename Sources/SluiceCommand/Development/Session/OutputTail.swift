@@ -1,7 +1,7 @@
 /// The last lines that a process wrote, in a bounded buffer.
 struct OutputTail {
-  /// The number of kept lines. It is large enough for the frames of a deep stack, because a runtime writes the error
-  /// message before the frames, and the message must be kept.
+  /// The number of kept lines. A runtime writes the error message before the frames of the stack. The number is so
+  /// large that the message is kept even if the stack is deep.
   private static let keptLines = 400
   private static let keptCharacters = 2000
 

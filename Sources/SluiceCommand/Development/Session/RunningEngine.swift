@@ -5,7 +5,7 @@ import SluiceJSON
 struct RunningEngine {
   /// A command that was sent to the engine over its control socket.
   enum Command {
-    /// Swaps these libraries. Each has the hash that was read, and the time of its change.
+    /// Swaps these libraries. Each has the hash of the file that was read, and the time at which the file changed.
     case swap([String: (hash: String?, since: Duration)])
     case reload
   }
@@ -16,7 +16,7 @@ struct RunningEngine {
   var client: ControlClient?
   var command: Command?
   /// The libraries of swap commands that got no answer. When the process ends, the command fails because its connection
-  /// ends, and the session can learn this before it learns of the end of the process.
+  /// closes. The session can notice this before it notices the end of the process.
   var unanswered: [String: (hash: String?, since: Duration)] = [:]
   /// The builds that were swapped in by this process, with the newest at the end.
   var swappedIn: [[String: String]] = []
@@ -34,10 +34,10 @@ struct RunningEngine {
   var clients: HeldClients?
   /// Nil until the first message of the process.
   var watch: StallWatch?
-  /// The stall because of which the process was killed; nil if it was not killed for a stall.
+  /// The stall for which the session has killed the process; nil if it has not killed the process for a stall.
   var stall: StallWatch.Stall?
 
-  /// The libraries of the swap command that is running or got no answer.
+  /// The libraries of the swap command that is running, and of the swap commands that got no answer.
   var asked: [String: (hash: String?, since: Duration)] {
     guard case .swap(let libraries) = command else { return unanswered }
     return unanswered.merging(libraries) { $1 }
@@ -60,7 +60,7 @@ struct LibraryState {
   var refused: String?
   /// Whether it was already reported that the content is unchanged.
   var saidUnchanged = false
-  /// The content that was read after a change. It is kept until it serves.
+  /// The content that was read after a change. It is kept until the build serves.
   var candidate: (hash: String, bytes: [UInt8])?
   /// The time of the change that the current swap handles.
   var changedAt: Duration?

@@ -50,7 +50,7 @@ final class SourceFolder {
     return path
   }
 
-  /// The path to which the engine's process with this number writes the record of a crash.
+  /// The path of the file to which the engine's process with this number writes the record of its crash.
   func crashRecord(_ number: Int) -> String { "\(path)/crash-\(number)" }
 
   /// Writes a file, and returns its path.
@@ -67,8 +67,8 @@ final class SourceFolder {
 
 // Folders that other sessions have left.
 extension SourceFolder {
-  /// Removes abandoned folders and the files in them. A folder is abandoned if it has such a name, only this user can
-  /// access it, and no process holds its lock.
+  /// Removes abandoned folders and the files in them. A folder is abandoned if its name has the form that this type
+  /// uses, only this user can access it, and no process holds its lock.
   private static func clearAbandoned(in base: String) {
     for name in FolderListing.names(in: base) where name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 6 {
       let path = "\(base)/\(name)"

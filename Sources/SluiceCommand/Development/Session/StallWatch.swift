@@ -1,7 +1,7 @@
 import SluiceJSON
 
-/// Finds out from the pulses of an engine's process whether one of its loops or the whole process is stuck. The times
-/// are those of the watching process.
+/// Finds out from the pulses of an engine's process whether one of its loops or the whole process is stuck. All times
+/// are read from the clock of the watching process.
 struct StallWatch {
   /// A loop or a process that makes no progress.
   struct Stall: Equatable {
@@ -22,8 +22,8 @@ struct StallWatch {
     var transaction: String?
   }
 
-  /// If the watcher has not checked for longer than this, the watcher itself was stopped. This time then does not count
-  /// as a stall.
+  /// If two checks of the watcher are further apart than this, the watcher itself was stopped. The time between them
+  /// then does not count as a stall.
   private static let longestPause = Duration.seconds(1)
 
   private var turns: [Int64] = []
@@ -48,7 +48,7 @@ struct StallWatch {
     turns = new
   }
 
-  /// The longest stall that has lasted for at least the limit; nil without such a stall.
+  /// Returns the longest stall, if it has lasted for at least the limit; otherwise nil.
   mutating func look(at now: Duration, limit: Duration) -> Stall? {
     forgivePause(at: now)
     if now - lastPulse >= limit { return Stall(loop: nil, call: nil, age: now - lastPulse) }

@@ -6,7 +6,7 @@ struct Debounce<Subject: Hashable> {
     var due: Duration
   }
 
-  /// The longest delay. After it, a change is reported in any case.
+  /// The longest delay. After this time, a change is reported even if the subject still changes.
   let longest: Duration
   private var waits: [Subject: Wait] = [:]
 

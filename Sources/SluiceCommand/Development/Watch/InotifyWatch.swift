@@ -47,7 +47,7 @@ final class InotifyWatch: Sendable {
     try SystemThread.begin("sluice-watch") { [self] in readAll() }.detach()
   }
 
-  /// Watches only these subjects from now on; from any thread.
+  /// Watches only these subjects from now on. Can be called on any thread.
   /// - Returns: why a folder could not be watched; nil if all folders are watched.
   func watch(_ subjects: Set<Subject>) -> String? {
     state.withLock { table in

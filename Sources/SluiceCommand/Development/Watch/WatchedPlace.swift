@@ -6,8 +6,8 @@ struct WatchedPlace: Hashable {
   let folder: String
   let name: String
 
-  /// Every entry that decides which file a path leads to: each symbolic link on the path, and the file itself or the
-  /// first name that does not exist.
+  /// Every entry that decides which file a path leads to: each symbolic link on the path, and the entry at its end. The
+  /// entry at the end is the file itself, or the first name that does not exist.
   static func all(of path: String, limit: Int = 40) -> [WatchedPlace] {
     var places: [WatchedPlace] = []
     var rest = components(Paths.absolute(path))

@@ -1,4 +1,4 @@
-/// The lines of an input that have a result, each with a fingerprint of the result's id. It takes one byte per line.
+/// The lines of an input that have a result, each with a fingerprint of the result's id. Each line takes one byte.
 struct FinishedLines: Sendable {
   private static let pageLines = 256
 
@@ -34,8 +34,8 @@ extension [UInt8] {
   }
 }
 
-/// A hash of an id in one byte, which is never 0. Two different ids have the same hash in 1 of 254 cases. This is rare
-/// enough to notice a wrong input after a few lines.
+/// A hash of an id in one byte, which is never 0. Two different ids have the same hash in 1 of 254 cases. If the
+/// results belong to another input, a difference is therefore noticed after a few lines.
 struct IDFingerprint: Equatable, Sendable {
   let rawValue: UInt8
 
@@ -44,7 +44,7 @@ struct IDFingerprint: Equatable, Sendable {
 
   private init(hash: UInt64) { rawValue = UInt8(truncatingIfNeeded: hash) + 1 }
 
-  /// Nil if the value is 0.
+  /// Returns nil if the value is 0.
   init?(rawValue: UInt8) {
     guard rawValue > 0 else { return nil }
     self.rawValue = rawValue

@@ -7,7 +7,7 @@ struct ResumedInput: Sendable {
   let counts: RunCounts
   private let outputName: String
   private let inputName: String
-  /// Whether each line with a result has already been compared with its result.
+  /// Whether all lines with a result have already been compared with their results.
   private var isChecked = false
 
   init(_ output: ResumedOutput, _ input: InputLines) {
@@ -18,7 +18,7 @@ struct ResumedInput: Sendable {
   }
 
   /// Compares the lines of a regular file with the results up to the last line that has a result, and then goes back to
-  /// the beginning of the file. If the output belongs to another input, the run thus fails before it sends a request.
+  /// the beginning of the file. A run whose output belongs to another input therefore fails before it sends a request.
   mutating func check(_ input: InputLines, interruptedBy signal: () -> Int32?) throws(CommandError) {
     reading: while input.number < finished.last {
       if let signal = signal() { throw .interrupted(by: signal, reading: input.name) }

@@ -4,8 +4,8 @@ import SluiceSupport
 
 /// The output of an earlier run. Its results are kept, and further results are added after them.
 ///
-/// Each result is written completely before the next result. After a killed process, only the last line can thus be
-/// incomplete.
+/// Each result is written completely before the next result. Therefore, if the process is killed, only the last line
+/// can be incomplete.
 final class ResumedOutput {
   let path: String
   private(set) var finished = FinishedLines()

@@ -1,7 +1,7 @@
 import SluiceJSON
 import SluiceMessages
 
-/// The facts that a result line of an earlier run has about its input line.
+/// The facts about an input line that its result line from an earlier run contains.
 struct WrittenResult {
   let line: Int
   let id: IDFingerprint
@@ -41,7 +41,7 @@ struct WrittenResult {
     isFailure = document["error"] != nil
   }
 
-  /// Whether this text can be the beginning of a result, left by a killed process.
+  /// Whether this text can be the beginning of a result that a killed process has not written completely.
   static func isBeginning(_ text: UnsafeRawBufferPointer) -> Bool {
     text.prefix(beginning.count).elementsEqual(beginning.prefix(text.count))
   }

@@ -3,7 +3,7 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 
-/// The options about where and how sockets connect.
+/// The options that say where sockets connect to, and from which address.
 enum ConnectionOptions {
   static func apply(_ arguments: ParsedArguments, to configuration: inout Configuration) throws(CommandError) {
     var sockets = SocketSettings()
@@ -16,8 +16,8 @@ enum ConnectionOptions {
     configuration.transport.sockets = sockets
   }
 
-  /// `HOST:PORT:ADDRESS[,ADDRESS]...`; the host `*` means any host. A leading plus sign is ignored. In curl, it lets
-  /// the address expire after some time, which is longer than a request.
+  /// `HOST:PORT:ADDRESS[,ADDRESS]...`; the host `*` means any host. A leading plus sign is ignored. In curl, this sign
+  /// lets the address expire some time later. This is not needed here, because a request ends before that.
   private static func resolve(_ value: String, _ sockets: inout SocketSettings) throws(CommandError) {
     let parts = fields(value.hasPrefix("+") ? value.dropFirst() : Substring(value), limit: 3)
     guard parts.count == 3, let host = parts[0], let port = parts[1].flatMap(UInt16.init), let list = parts[2] else {

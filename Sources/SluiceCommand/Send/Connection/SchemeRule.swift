@@ -17,7 +17,7 @@ final class SchemeRule: Interceptor, Tracer {
   private let first: Set<Origin.Scheme>
   private let redirected: Set<Origin.Scheme>
 
-  /// Nil if neither option is given.
+  /// Returns nil if neither option is given.
   static func make(_ arguments: ParsedArguments) throws(CommandError) -> SchemeRule? {
     guard arguments.has("proto") || arguments.has("proto-redir") else { return nil }
     let first = try schemes(arguments["proto"], "proto")
@@ -36,7 +36,8 @@ final class SchemeRule: Interceptor, Tracer {
     let url = exchange.nativeRequest.url
     let scheme = url.origin.scheme
     if exchange.hop == 0 { exchange.attachments[self] = Beginning(url) }
-    // The URL is compared, and not the number of the hop, because the answer to a challenge is a further hop too.
+    // The URLs are compared, and not the numbers of the hops: the answer to a challenge is also a further hop, but it
+    // is not a redirect.
     let isRedirected = (exchange.attachments[self] as? Beginning)?.url != url
     let allowed = isRedirected ? redirected : first
     guard !allowed.contains(scheme) else { return .proceed }

@@ -182,7 +182,7 @@ enum CurlOptions {
     return """
       The same: \(same).
 
-      An option that has no effect without another one is refused, as `-J` without `-O`, and so are two that contradict each other.
+      An option that has no effect without another one (`-J` without `-O`) is refused, and so are contradictory options.
 
       | different | how |
       |---|---|

@@ -13,7 +13,7 @@ struct ShellWords {
     return parser.words
   }
 
-  /// The word, in single quotes if the shell would change it otherwise.
+  /// The word as the shell needs it: in single quotes if it contains characters that the shell would interpret.
   static func quoted(_ word: [UInt8]) -> String {
     let text = String(decoding: word, as: UTF8.self)
     let isPlain = !word.isEmpty && word.allSatisfy { $0.isLetterOrDigit || "-._/:=@,+%".utf8.contains($0) }

@@ -5,13 +5,13 @@ import SluiceSupport
 
 /// Writes a response while it arrives. Pauses the socket if the output is read more slowly than the response arrives.
 final class BodyStreamer: BodySink {
-  /// Which parts of a response are written, and to which file.
+  /// The rules for what is written of a response, and to which file.
   struct Rules: Sendable {
     /// Whether heads are written before the body.
     var includesHead = false
     /// Whether the body is written. A response to HEAD has no body (RFC 9110 §9.3.2), even if a stage has set one.
     var includesBody = true
-    /// Whether the body of a response with an error status is not written.
+    /// Whether the body is left out if the status is an error.
     var leavesOutErrors = false
     /// Whether the server may choose the name of the file.
     var takesServerName = false

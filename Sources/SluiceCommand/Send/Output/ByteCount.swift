@@ -12,7 +12,7 @@ enum ByteCount {
     return count
   }
 
-  /// Nil if the text is not such a number.
+  /// Returns nil if the text is not such a number.
   static func parse(_ text: String) -> Int? {
     let factors: [Character: Int] = ["k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "b": 1]
     let factor = text.last.flatMap { factors[Character($0.lowercased())] }

@@ -12,8 +12,8 @@ enum HeadText {
     "HTTP/\(response.version?.rawValue ?? "1.1") \(response.status) \(reason(of: response))"
   }
 
-  /// The usual reason phrase of a status (RFC 9110 §15), because a response does not store the phrase that it had.
-  /// HTTP/2 and HTTP/3 have no reason phrase.
+  /// The usual reason phrase of a status (RFC 9110 §15). The phrase that the server sent is not available, because a
+  /// response does not store it. HTTP/2 and HTTP/3 have no reason phrase.
   private static func reason(of response: Response) -> String {
     guard response.version != .http2, response.version != .http3 else { return "" }
     return ServerLibrary.reason(of: response.status)

@@ -4,7 +4,7 @@ import SluiceSupport
 
 /// The path of the output file: the value of `-o`, or with `-O` the name in the URL.
 enum OutputPath {
-  /// Nil for standard output.
+  /// Returns nil for standard output.
   static func make(_ arguments: ParsedArguments) throws(CommandError) -> OutputName? {
     guard let name = try name(arguments) else {
       guard !arguments.has("remote-header-name") else { throw CommandError(.usage, "send: -J needs -O") }

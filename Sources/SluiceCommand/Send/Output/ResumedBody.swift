@@ -6,7 +6,7 @@ struct ResumedBody: Sendable {
   /// How many bytes the file already has.
   let offset: Int
 
-  /// Nil without `-C`, or if the file is empty or does not exist.
+  /// Returns nil without `-C`, or if the file is empty or does not exist.
   static func make(_ arguments: ParsedArguments, path: String?) throws(CommandError) -> ResumedBody? {
     guard let value = arguments["continue-at"] else { return nil }
     guard !arguments.has("range") else { throw CommandError(.usage, "send: give either -C or -r") }

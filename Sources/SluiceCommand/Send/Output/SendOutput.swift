@@ -15,7 +15,7 @@ struct SendOutput {
   /// The output for the heads; nil if they are written to the main output, or not at all.
   private let heads: ByteOutput?
   private let removesOnError: Bool
-  /// Hides secrets of the metadata; nil leaves the metadata out.
+  /// Hides secrets in the metadata. If it is nil, no metadata is written.
   private let metadataMask: SecretMask?
 
   /// - Parameter input: the file that is sent, and that must not be written.
@@ -63,7 +63,7 @@ struct SendOutput {
     }
     if arguments.has("continue-at"), arguments.has("remove-on-error") {
       throw CommandError(
-        .usage, "send: give only one of -C and --remove-on-error: a failure would remove the part from before too")
+        .usage, "send: give only one of -C and --remove-on-error: a failure would also remove the existing part")
     }
     if arguments.has("continue-at"), arguments.has("remote-header-name") {
       throw CommandError(.usage, "send: -C needs a name that is known before the response: give -o or -O without -J")

@@ -9,15 +9,15 @@ struct WriteOut {
     case text(String)
     case variable(String)
     case header(String)
-    /// The following parts are written to this stream.
+    /// The parts after this one are written to this stream.
     case stream(isError: Bool)
-    /// The following parts are written only if the request failed.
+    /// The parts after this one are written only if the request failed.
     case onError
   }
 
   private var parts: [Part] = []
 
-  /// Nil without `-w`.
+  /// Returns nil without `-w`.
   ///
   /// - Throws: if the format has an unknown variable, or its file cannot be read.
   static func make(_ arguments: ParsedArguments) throws(CommandError) -> WriteOut? {

@@ -9,7 +9,8 @@ import SluicePluginImage
 /// Signs the request that the command line describes. If a stage changes the URL, the host or the body of the request,
 /// the signature becomes invalid.
 struct AWSSignature {
-  /// The name in the algorithm and in headers: `aws` and `amz`, unless another provider uses this signature.
+  /// The provider's name, as it is written in the algorithm and in headers. The names are `aws` and `amz`, unless a
+  /// provider other than AWS uses this signature.
   private let providers: (algorithm: String, header: String)
   private let region: String
   private let service: String

@@ -47,7 +47,7 @@ enum PasswordPrompt {
   /// The settings that the terminal had before echoing was switched off.
   private static let earlier = Locked<Earlier?>(nil)
 
-  /// Switches echoing on again if it was switched off here. From any thread.
+  /// Switches echoing on again if it was switched off here. Can be called on any thread.
   static func restoreTerminal() {
     earlier.withLock { earlier in
       guard var known = earlier.take() else { return }

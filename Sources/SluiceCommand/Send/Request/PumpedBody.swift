@@ -42,7 +42,7 @@ final class PumpedBody: Sendable {
     return .stream(stream)
   }
 
-  /// Returns the given body so that it is sent at a limited rate.
+  /// Returns a body with the same content that is sent at a limited rate. A small body is returned unchanged.
   static func paced(_ body: Body, rate: Int) -> Body {
     switch body {
     case .empty, .stream: body
@@ -53,7 +53,8 @@ final class PumpedBody: Sendable {
     }
   }
 
-  /// Called on the loop. The first call starts the thread, so that a request that is never sent reads nothing.
+  /// Called on the loop. The first call starts the thread. If a request is never sent, its input is therefore never
+  /// read.
   private func take(_ maximum: Int) throws -> [UInt8]? {
     let isFirst = state.withLock { state in
       defer { state.hasBegun = true }

@@ -22,7 +22,7 @@ enum SendFiles {
     }
   }
 
-  /// The files that values name after an `@`, or form fields after `=@` or `=<`.
+  /// The files that the values of options name after `@`. In the values of form fields, the names follow `=@` or `=<`.
   private static func data(_ arguments: ParsedArguments) -> [(String, String)] {
     arguments.options.compactMap { option in
       guard let text = option.value.text else { return nil }

@@ -4,8 +4,8 @@ import SluiceCookies
 import SluiceIDNA
 import SluiceMessages
 
-/// The request that the arguments describe. They are those of `send`, or of another command that has some of its
-/// options.
+/// The request that the arguments describe. The arguments are those of `send`, or of another command that has some of
+/// the options of `send`.
 struct SendRequest {
   private let arguments: ParsedArguments
   private let configuration: Configuration
@@ -122,7 +122,7 @@ struct SendRequest {
     do { url = try TypedURL.resolve(text, against: configuration.baseURL) } catch {
       throw CommandError(.usage, "\(error)")
     }
-    // With a signature, user and password are the id and the secret of the key. They are not sent.
+    // With a signature, `-u` gives the id and the secret of the key. They are not sent as user and password.
     guard !arguments.has("aws-sigv4") else { return url.withoutUserInfo }
     guard let (user, password) = try credentials(for: url) else {
       for name in ["digest", "anyauth"] where arguments.has(name) && url.userInfo == nil {
@@ -133,8 +133,8 @@ struct SendRequest {
     return url.withUserInfo(HTTPURL.userInfo(user: user.span, password: password.span))
   }
 
-  /// With `--location-trusted`, sends the credentials of `-u` as a header, which other hosts get too. Credentials in a
-  /// URL, including those from a netrc file, are sent only to the host of the URL.
+  /// With `--location-trusted`, sends the credentials of `-u` as a header. Other hosts get this header too. Credentials
+  /// in a URL, including those from a netrc file, are sent only to the host of the URL.
   private func trustOtherHosts(_ request: inout Request) {
     guard arguments.has("location-trusted"), arguments.has("user"), !arguments.has("digest"), !arguments.has("anyauth"),
       let userInfo = request.url.userInfo, !request.headers.contains("authorization")
@@ -143,7 +143,7 @@ struct SendRequest {
     append(Array("authorization".utf8), "Basic ".utf8 + credentials, to: &request.headers)
   }
 
-  /// The credentials of `-u` or of the netrc file; nil leaves the URL unchanged.
+  /// The credentials of `-u` or of the netrc file. If it is nil, the URL stays unchanged.
   private func credentials(for url: HTTPURL) throws(CommandError) -> (user: [UInt8], password: [UInt8])? {
     if let user = arguments.bytes("user") {
       guard let colon = user.firstIndex(of: UInt8(ascii: ":")) else { return (user, []) }

@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// The URLs for which a URL with braces and brackets stands, as with curl: `{a,b}`, `[1-9]`, `[01-10:2]`, `[a-z]`. The
+/// The URLs that a URL with braces and brackets stands for, as with curl: `{a,b}`, `[1-9]`, `[01-10:2]`, `[a-z]`. The
 /// last braces or brackets change fastest. A backslash before a brace or a bracket makes it literal.
 struct URLGlob: Sendable {
   private enum Part: Sendable {

@@ -45,7 +45,7 @@ struct RequestTimeline: Sendable {
     return reader.stretches
   }
 
-  /// Makes the stretches from the marks.
+  /// Makes the parts of the time from the marks.
   private struct Reader {
     var stretches: [Stretch] = []
     /// The end of the last stretch.
@@ -59,8 +59,8 @@ struct RequestTimeline: Sendable {
         close(at: time)
         open(number: 0)
       case .issued:
-        // There is no mark for an answered challenge. If a second request is issued, the next hop thus begins when the
-        // response of the previous hop was received.
+        // There is no mark for an answered challenge. If a second request is issued in the same attempt without a
+        // redirect, the next hop therefore begins when the response of the previous hop was received.
         if let received = hop?.received { next(at: received) }
         hop?.issued = time
       case .received(let status, let timings):

@@ -76,8 +76,8 @@ struct Waterfall {
       // In this phase, the engine and libcurl prepare the transfer, and the issue stages run.
       phases[0].time = rest
     } else {
-      // The hop failed before it had a connection. The phase that failed was not measured, because it did not end, so
-      // it gets the remaining time.
+      // The hop failed before it had a connection. The phase that failed did not end and was not measured. It gets the
+      // remaining time.
       let broken = timings.connect > .zero ? 4 : 3
       phases[broken].time += rest
       phases[broken].note = "failed"

@@ -55,7 +55,7 @@ extension BodyPassage {
 
   private var kind: StagePhase { side == .request ? .request : .response }
 
-  /// Checks that a stage's answer fits what the stage did.
+  /// Checks that a stage's answer is consistent with its use of a token, and returns the event for the flow.
   private func settle(
     _ verdict: PieceVerdict, _ output: [UInt8], piece: [UInt8], _ stage: Int, _ binding: StageBinding,
     _ transaction: Transaction
@@ -67,7 +67,7 @@ extension BodyPassage {
       transaction.armTimer()
       return .answered(.suspended, output: output)
     }
-    // The token was taken and not used: it must not be resumed later.
+    // If the stage took a token but did not suspend, the token expires, so that it cannot be resumed later.
     if let token { _ = transaction.environment.suspensions.expire(token) }
     if verdict == .suspended { return fault(Self.suspendedWithoutToken, stage, binding, transaction) }
     if case .fault(let failure) = verdict { return fault(failure, stage, binding, transaction) }

@@ -51,14 +51,14 @@ final class BodyPassage: @unchecked Sendable {
   /// The stage that is being called, and the token that it took.
   var calledStage: Int?
   var takenToken: SuspensionToken?
-  /// The wire was told to pause.
+  /// Whether the wire was told to pause.
   private var isWirePaused = false
-  /// The flow waits for a piece that the stream does not have yet, or that the next turn of the loop will read.
+  /// Whether the flow waits for a piece that the stream does not have yet, or that the next turn of the loop will read.
   private var awaitsStream = false
   /// Bytes for the reader, and whether the reader waits for some.
   private var ready: ArraySlice<UInt8> = []
   private var isReaderWaiting = false
-  /// The gatherer has every piece, but not all of them are on disk.
+  /// Whether the gatherer has every piece, but not all of them are on disk.
   private var isFinishing = false
   var turnBytes = 0
   private var byteCount = 0
@@ -81,7 +81,7 @@ final class BodyPassage: @unchecked Sendable {
     }
   }
 
-  /// Begins to read the stream; if there is a reader, the stream is read when the reader asks.
+  /// Begins to read the stream. If the receiver is a reader, the stream is read only when the reader asks for bytes.
   func begin() {
     guard case .stream(let stream) = source, let loop = transaction?.loop else { return }
     stream.onWake { [weak self] in
@@ -257,7 +257,7 @@ final class BodyPassage: @unchecked Sendable {
   }
 
   private func pause() {
-    // While bytes are ready, the flow waits for the peer, which is not a hold.
+    // If bytes are ready, the flow waits for the peer to read them. This does not count as a hold.
     if ready.isEmpty { hold(true) } else { wakeReader() }
   }
 

@@ -44,7 +44,7 @@ final class AnswerSlot: @unchecked Sendable {
   /// Marks the transaction as cancelled, so that another thread can give its result. [any]
   func cancel(_ serial: UInt64) { _ = move(serial, from: .open, to: .cancelled) }
 
-  /// Whether another thread has taken the slot. From any thread, while the transaction runs.
+  /// Whether another thread has taken the slot. Any thread may read this while the transaction runs.
   var isTaken: Bool { state.load(ordering: .relaxed) & 3 == Phase.taken.rawValue }
 
   /// Whether the transaction has no result yet.
@@ -77,7 +77,7 @@ final class AnswerSlot: @unchecked Sendable {
   private static func word(_ serial: UInt64, _ phase: Phase) -> UInt64 { serial << 2 | phase.rawValue }
 }
 
-/// A run of slots; created once and never moved, because any thread may read it.
+/// A chunk of slots. It is created once and never moved, because any thread may read it.
 final class AnswerChunk: Sendable {
   let slots: [AnswerSlot]
 

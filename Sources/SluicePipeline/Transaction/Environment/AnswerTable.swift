@@ -2,8 +2,8 @@ import Synchronization
 
 /// The slots of one loop's running transactions, readable from other threads.
 ///
-/// Only the loop takes slots, and keeps them in the seats of its transactions. Unchecked because of the free list,
-/// which only the loop's thread touches.
+/// Only the loop takes slots from the table. It keeps each slot in the ``TransactionSeat`` of a transaction. Unchecked
+/// because of the free list, which only the loop's thread touches.
 final class AnswerTable: @unchecked Sendable {
   private static let firstChunkCount = 64
   /// The first chunk has 64 slots, and each further chunk has twice as many as the one before: about four million slots
@@ -16,7 +16,8 @@ final class AnswerTable: @unchecked Sendable {
 
   init() { chunks = InlineArray { _ in AtomicLazyReference<AnswerChunk>() } }
 
-  /// A slot for a transaction that begins. When the table is full, the slot cannot be seen from other threads. [loop]
+  /// Returns a slot for a transaction that begins. When the table is full, the returned slot is not in it, so other
+  /// threads cannot see the slot. [loop]
   func vacantSlot() -> AnswerSlot {
     if let slot = free.popLast() { return slot }
     guard chunkCount < Self.chunkLimit else { return AnswerSlot() }
@@ -35,8 +36,8 @@ final class AnswerTable: @unchecked Sendable {
     return false
   }
 
-  /// Takes the transactions whose deadline has passed and the transactions that were cancelled; with nil, takes all.
-  /// [any]
+  /// Takes the transactions whose deadline has passed and those that were cancelled; takes all transactions if `now` is
+  /// nil. [any]
   func take(dueAt now: Instant?) -> [(transaction: Transaction, isCancelled: Bool)] {
     var taken: [(transaction: Transaction, isCancelled: Bool)] = []
     for index in 0..<Self.chunkLimit {

@@ -10,7 +10,7 @@ package struct RunningTransaction: Sendable, Hashable {
 }
 
 extension LoopEnvironment {
-  /// The transactions that run on a pipeline here, the oldest first. [loop]
+  /// The transactions of this loop that run on a pipeline, the oldest first. [loop]
   package func transactions(on pipeline: Pipeline) -> [RunningTransaction] {
     let now = loop.now
     return running(on: pipeline).map { transaction in

@@ -15,8 +15,8 @@ package final class LoopEnvironment: @unchecked Sendable {
   /// Decides, for each running transaction, which thread gives its result.
   let answers = AnswerTable()
   private var seats = TransactionSeats()
-  /// A copy of ``runningCount`` that other threads can read, and the number of running transactions that got their
-  /// result from another thread.
+  /// Two counts that other threads can read: a copy of ``runningCount``, and the number of running transactions that
+  /// got their result from another thread.
   private let runningNow = Atomic<Int>(0)
   private let stalledNow = Atomic<Int>(0)
   private var begunCount: UInt64 = 0
@@ -29,10 +29,11 @@ package final class LoopEnvironment: @unchecked Sendable {
     suspensions = SuspensionTable(loop: loop, chunks: suspensionChunks)
   }
 
-  /// Transactions that have begun and not completed. [loop]
+  /// The number of transactions that have begun and not completed. [loop]
   package var runningCount: Int { seats.takenCount }
 
-  /// Transactions that have begun and have no result. From any thread; the number may be slightly out of date.
+  /// The number of transactions that have begun and have no result. Any thread may read it; it may be slightly out of
+  /// date.
   package var owedCount: Int { runningNow.load(ordering: .relaxed) - stalledNow.load(ordering: .relaxed) }
 
   /// Changes the count of transactions that got their result from another thread. A negative number removes
@@ -48,7 +49,7 @@ package final class LoopEnvironment: @unchecked Sendable {
     seats.transactions.filter { $0.pipeline === pipeline }
   }
 
-  /// A seat for a transaction that begins.
+  /// Takes a seat for a transaction that begins.
   func takeSeat() -> TransactionSeat { seats.take(from: answers) }
 
   /// From here on the transaction counts as running.

@@ -76,7 +76,7 @@ package final class SuspensionTable: @unchecked Sendable {
     if let transaction { transaction.wasResumed(token, verdict(transaction.exchange)) }
   }
 
-  /// The slot that a token of this loop names, unless the nonce shows that the token belongs to another table.
+  /// The slot that a token of this loop refers to; nil if the nonce shows that the token belongs to another table.
   private func slot(of token: SuspensionToken) -> TokenSlot<Transaction>? {
     token.loopIndex == loop.index ? slots[token.slot & 0xFF_FFFF, token.nonce] : nil
   }

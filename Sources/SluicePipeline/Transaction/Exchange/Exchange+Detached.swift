@@ -1,7 +1,7 @@
-// A copy for a stage that blocks on another thread, while the loop keeps the exchange itself.
+// A stage that blocks runs on another thread with a copy of the exchange, while the exchange itself stays on the loop.
 extension Exchange {
-  /// A copy with the same messages and facts, not bound to the transaction: it cannot be suspended. Documents are not
-  /// copied; settle them first. [loop]
+  /// Returns a copy with the same messages and facts. The copy is not bound to the transaction, so it cannot be
+  /// suspended. Documents are not copied; settle them first. [loop]
   package func detachedCopy() -> Exchange {
     let copy = Exchange(
       loop: loop, id: id, request: nativeRequest, started: started, deadline: deadline, parent: parent,

@@ -35,13 +35,14 @@ extension Exchange {
     responseDocument = nil
   }
 
-  /// Whether a match holds for the current request, in either form; converts nothing.
+  /// Whether a match holds for the current request. Reads the form that is current, and converts nothing.
   func isMatched(by match: StageMatch) throws(TransactionError) -> Bool {
     guard let form = requestDocument, form.isTruth else { return match.matches(nativeRequest) }
     do { return match.matches(try form.document.target(from: nativeRequest)) } catch { throw Self.blame(form, error) }
   }
 
-  /// The error if a document turned out to be invalid during a stage's call, independent of the stage's answer.
+  /// The error if a document turned out to be invalid during a stage's call. It counts no matter what the stage
+  /// answered.
   var documentFailure: TransactionError? {
     guard requestDocument != nil || responseDocument != nil else { return nil }
     return Self.failure(of: requestDocument) ?? Self.failure(of: responseDocument)

@@ -15,7 +15,8 @@ extension Exchange {
     explanation?[last].notes.append(note)
   }
 
-  /// A request stage is called now. Its changes are found when the next stage is called, or when the first hop begins.
+  /// Called before each call of a request stage. The changes of the stage are found when the next stage is called, or
+  /// when the first hop begins.
   func explainRequestStage(_ name: String, _ headers: HeaderFields) {
     let explanation = explanationOfAttempt
     explanation.endStage(headers)

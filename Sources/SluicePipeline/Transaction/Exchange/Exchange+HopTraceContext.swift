@@ -1,7 +1,7 @@
 import SluiceTraceContext
 
 extension Exchange {
-  /// Where the current hop belongs in a trace. [loop]
+  /// The place of the current hop in a trace. [loop]
   package var hopTraceContext: HopTraceContext {
     let caller = parent.trace
     var context = HopTraceContext(traceID: caller?.traceID, parentSpanID: caller?.spanID, flags: caller?.flags ?? [])

@@ -3,11 +3,11 @@ import SluiceTraceContext
 
 // The functions for spans of stages.
 extension Exchange {
-  /// Whether a tracer wants spans; otherwise none begins.
+  /// Whether a tracer wants spans. If none does, no span is begun.
   package var wantsSpans: Bool { transaction?.pipeline.traced.contains(.didEndSpan) ?? detachedWantsSpans }
 
-  /// Begins a span that belongs to the owner. ``SpanHandle/none`` if no tracer wants it; nil if the transaction has too
-  /// many spans. [loop]
+  /// Begins a span that belongs to the owner. Returns ``SpanHandle/none`` if no tracer wants spans, and nil if the
+  /// transaction has too many spans. [loop]
   package func beginSpan(_ name: String, _ kind: SpanKind, of owner: AnyObject, named stage: String) -> SpanHandle? {
     guard wantsSpans else { return SpanHandle.none }
     guard spans?.isFull != true else { return nil }
@@ -24,12 +24,13 @@ extension Exchange {
     return handle
   }
 
-  /// False if the span has the maximum number of attributes; nil if the owner has no such open span. [loop]
+  /// Sets an attribute of an open span. Returns false if the span has the maximum number of attributes, and nil if the
+  /// owner has no such open span. [loop]
   package func setSpanAttribute(_ attribute: Attribute, of handle: SpanHandle, by owner: AnyObject) -> Bool? {
     spans?.change(handle, of: ObjectIdentifier(owner)) { $0.set(attribute, limit: SpanTable.maximumAttributes) } ?? nil
   }
 
-  /// False if the owner has no such open span. [loop]
+  /// Sets the status of an open span. Returns false if the owner has no such open span. [loop]
   package func setSpanStatus(
     _ status: SpanStatus, _ message: String, of handle: SpanHandle, by owner: AnyObject
   ) -> Bool {
@@ -46,7 +47,7 @@ extension Exchange {
     spans?.end(handle, of: ObjectIdentifier(owner), at: loop.now) ?? false
   }
 
-  /// The id of the trace that begins with the transaction, for a caller without a trace.
+  /// The id of the trace that begins with this transaction if the caller has no trace.
   private var ownTraceID: TraceID { TraceID(high: id.high, low: id.low) }
 
   /// Random and not 0. A blocking call has no access to the generator of the loop.

@@ -4,8 +4,8 @@ package import SluiceTraceContext
 
 /// One attempt as the stages see it: request, response when there is one, and the facts of its transaction.
 ///
-/// The ``Transaction`` is its own exchange; only a detached copy is an object of this class itself. So every stored
-/// property is final.
+/// A ``Transaction`` is a subclass of this class, so it is its own exchange; only a detached copy is an object of this
+/// class itself. All stored properties are final, because the subclass overrides none of them.
 ///
 /// Unchecked because it is confined to the loop of its transaction: the transaction calls stages only there.
 package class Exchange: @unchecked Sendable {
@@ -16,13 +16,13 @@ package class Exchange: @unchecked Sendable {
 
   package final let id: TransactionID
   package internal(set) final var phase = Phase.request
-  /// Counted from 0; each retry adds one.
+  /// The number of the attempt, counted from 0; each retry adds one.
   package internal(set) final var attempt = 0
   /// The hop within the attempt, counted from 0.
   package internal(set) final var hop = 0
   package final let started: Instant
   package internal(set) final var deadline: Instant
-  /// A stage has set the deadline.
+  /// Whether a stage has set the deadline.
   final var isDeadlineOwn = false
   /// The limits that stages have lowered; nil if none.
   package final var limits: ExchangeLimits? { sharedLimits?.value }
@@ -46,7 +46,7 @@ package class Exchange: @unchecked Sendable {
   /// The trace in ``issued``, parsed when a tracer first asks. Nil until then; `.some(nil)` if the hop sent no trace.
   private final var issuedTrace: TraceParent??
 
-  /// The trace and the span that the current hop has sent; nil before it was issued, and if it sent none. [loop]
+  /// The trace and the span that the current hop has sent. Nil before the hop was issued, and if it sent none. [loop]
   final var traceOfHop: TraceParent? {
     if let issuedTrace { return issuedTrace }
     let trace = issued?.trace
@@ -60,8 +60,8 @@ package class Exchange: @unchecked Sendable {
   /// The stages that have requested the whole response body in this attempt.
   final var responseBodyAskers: [ObjectIdentifier] = []
 
-  /// A stage has replaced the body from the wire, perhaps by an empty body. What remains of the wire's body and its
-  /// trailers is discarded. Valid until the next head.
+  /// Whether a stage has replaced the body from the wire, perhaps by an empty body. The rest of the wire's body and its
+  /// trailers are then discarded. Reset with the next head.
   package final var hasOwnResponseBody = false
 
   /// Sets a streamed body for a response that a stage has set. [loop]
@@ -80,7 +80,7 @@ package class Exchange: @unchecked Sendable {
   /// The data that instances keep for this transaction; released when the transaction ends.
   package final var attachments = Attachments()
 
-  /// Set while a transaction calls the stages of its own exchange.
+  /// Whether this is a transaction that is running, so that it calls the stages of its own exchange.
   final var isRunning = false
 
   /// The transaction that calls the stages; nil after the transaction has ended, and in a copy.
@@ -134,7 +134,8 @@ package class Exchange: @unchecked Sendable {
     return known
   }
 
-  /// The id in the request's header. Only for the end of the transaction, because it moves the headers out.
+  /// Takes the id in the request's header. Call it only at the end of the transaction, because it moves the headers out
+  /// of the request.
   final func takeGivenRequestID() -> GivenRequestID {
     if let known = knownRequestID { return .text(known.isGiven ? known.text : nil) }
     var headers = HeaderFields()
@@ -150,7 +151,7 @@ package class Exchange: @unchecked Sendable {
     body(text.span)
   }
 
-  /// Set in a copy, because its request may have changed since the id was read.
+  /// Sets the id in a copy, whose request may have changed since the id was read.
   final func keepRequestID(_ id: String) { knownRequestID = KnownRequestID(isGiven: true, text: id) }
 
   /// 64 random bits, for ids. [loop]
@@ -160,7 +161,8 @@ package class Exchange: @unchecked Sendable {
   /// place, because reading the optional response would copy and retain all of it.
   package final var responseStatus: Int { Self.status(&nativeResponse) }
 
-  /// Whether there is a response; read in place for the same reason.
+  /// Whether there is a response. The response is read in place, because reading the optional would copy and retain all
+  /// of it.
   package final var hasResponse: Bool { Self.isThere(&nativeResponse) }
 
   final var isResponseBodyEmpty: Bool { Self.isBodyEmpty(&nativeResponse) }
@@ -191,8 +193,8 @@ package class Exchange: @unchecked Sendable {
     if !responseBodyAskers.contains(asker) { responseBodyAskers.append(asker) }
   }
 
-  /// Adds bytes that replace the piece of a suspended call; they are sent on when the call is resumed. Returns false if
-  /// they would exceed `limit`, nil if the token suspends no such call. [loop]
+  /// Adds bytes that replace the piece of a suspended call. They are passed on when the call is resumed. Returns false
+  /// if they would exceed `limit`, and nil if no call for a piece is suspended with this token. [loop]
   package final func writePiece(
     _ bytes: UnsafeBufferPointer<UInt8>, upTo limit: Int, by token: SuspensionToken
   ) -> Bool? {
@@ -212,8 +214,8 @@ package class Exchange: @unchecked Sendable {
   /// The table in which tokens of this exchange are resumed; nil after the transaction has ended. [loop]
   package final var suspensions: SuspensionTable? { transaction?.environment.suspensions }
 
-  /// The connection of the current hop, from its issue stages on; nil before, or if such facts are not wanted
-  /// (``TransferOptions/collectsConnection``). [loop]
+  /// The connection of the current hop. Nil before the issue stages of the hop are called, and if such facts are not
+  /// wanted (``TransferOptions/collectsConnection``). [loop]
   package final var connection: ConnectionFacts? {
     guard let transaction else { return detachedConnection }
     return transaction.transfer?.connection ?? transaction.endedConnection

@@ -3,14 +3,14 @@ package import SluiceMessages
 /// The default handling of demands for credentials: answers with the credentials that the engine has. Called on the
 /// loop.
 package protocol ChallengeResponder: AnyObject, Sendable {
-  /// Whether it has credentials for an answer. Called before the response is examined.
+  /// Whether the responder has credentials for an answer. Called before the response is examined.
   func hasCredentials(status: Int, for exchange: Exchange) -> Bool
 
   /// The value of the credentials header for the next hop, if one of the challenges can be answered; nil keeps the
   /// response. It is also nil if the same credentials were refused before.
   func answer(_ challenges: [Challenge], status: Int, on exchange: Exchange) -> String?
 
-  /// Replaces this responder's earlier answer by a new answer, in the request that follows a redirect within the
-  /// origin. `exchange` still has the request and response of the previous hop.
+  /// Called when a redirect within the origin is followed. If the request has an earlier answer of this responder,
+  /// replaces it by a new answer. `exchange` still has the request and response of the previous hop.
   func renew(_ request: inout Request, on exchange: Exchange)
 }

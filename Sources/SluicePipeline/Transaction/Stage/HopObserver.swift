@@ -15,7 +15,7 @@ package protocol HopObserver: AnyObject, Sendable {
   /// The transfer of a hop has ended.
   func transaction(_ id: TransactionID, didEndHop metrics: HopMetrics)
 
-  /// Which challenges of a handshake it answers; nil if it answers none. Constant.
+  /// The challenges of a handshake that the observer answers; nil if it answers none. The value must not change.
   var handshakePolicy: HandshakePolicy? { get }
 
   /// Gives the answer to the question, now or later on the loop.

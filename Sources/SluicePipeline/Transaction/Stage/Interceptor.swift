@@ -6,7 +6,7 @@ package import SluiceRecords
 ///
 /// Calls come from several loops at once; an implementation must protect the state that they share.
 package protocol Interceptor: AnyObject, Sendable {
-  /// The capabilities of the stage; constant.
+  /// The capabilities of the stage. The value must not change.
   var capabilities: StageCapabilities { get }
 
   /// An identity that all places of one instance share.

@@ -9,7 +9,7 @@ package final class StageBinding: Sendable {
   /// The time limit for one suspended call; with nil only the transaction's deadline applies.
   package let deadline: Duration?
   package let onFault: FaultPolicy
-  /// Follows the hops; nil except for delegates.
+  /// The object that follows the hops; nil if the stage is not a delegate.
   package let observer: (any HopObserver)?
 
   package init(

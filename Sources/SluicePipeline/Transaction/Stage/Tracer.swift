@@ -2,7 +2,7 @@ package import SluiceMessages
 
 /// A stage that only watches. Called on the loop of the transaction; must not block.
 package protocol Tracer: AnyObject, Sendable {
-  /// The kinds of events that the tracer gets; constant. An event that no tracer wants is not created.
+  /// The kinds of events that the tracer gets. The value must not change. An event that no tracer wants is not created.
   var interests: TraceInterests { get }
 
   func record(_ event: TraceEvent)
@@ -60,8 +60,8 @@ package struct TraceEvent {
   /// The delay of a `willRetry`, the duration of the hop in `didEndHop`, or of the transaction in `didComplete`. Not a
   /// `Duration`, because converting one takes too long for a tracer.
   package let durationNanoseconds: UInt64
-  /// The timings of the event's hop after its end: in a `didReceive` whose body was awaited, in `didEndHop` and in
-  /// `didComplete`.
+  /// The final timings of the event's hop. Set in events after the end of the transfer: in `didEndHop` and
+  /// `didComplete`, and in a `didReceive` that waited for the body.
   package let finalTimings: TransferTimings?
   /// Stored separately, because a span is large and most events have none.
   var endedSpan: EndedSpan?

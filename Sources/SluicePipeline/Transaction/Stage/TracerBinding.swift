@@ -4,13 +4,14 @@ import Synchronization
 /// A tracer in the pipeline, with its time limit.
 ///
 /// A call that takes longer than the budget is an overrun. Too many overruns among the calls switch the tracer off, on
-/// all loops: it gets no further events, not even the end of transactions whose beginning it saw. The ledger itself
-/// continues.
+/// all loops: it gets no further events, not even the end of transactions whose beginning it saw. The other tracers
+/// still get all events.
 package final class TracerBinding: Sendable {
   /// The default time for one call: far more than a tracer needs, and short enough not to disturb the other
   /// transactions of the loop.
   package static let defaultBudget = Duration.milliseconds(10)
-  /// An overrun weighs as much as this many timely calls, because a busy machine makes a good tracer late now and then.
+  /// An overrun weighs as much as this many timely calls, because on a busy machine even a good tracer is late now and
+  /// then.
   private static let weight = 16
   /// The score that switches a tracer off: eight overruns with few other calls between them.
   private static let limit = 128
@@ -19,7 +20,8 @@ package final class TracerBinding: Sendable {
   package let name: String
   package let tracer: any Tracer
   let interests: TraceInterests
-  /// Nil for a tracer that is a part of the program itself: neither timed nor counted.
+  /// The time for one call, in nanoseconds. Nil for a tracer that is a part of the program itself: its calls are
+  /// neither timed nor counted.
   package let budgetNanoseconds: UInt64?
   private let switchedOff: @Sendable (String) -> Void
   private let score = Atomic<Int>(0)
@@ -39,7 +41,7 @@ package final class TracerBinding: Sendable {
     interests = tracer.interests
   }
 
-  /// Whether it gets no further events.
+  /// Whether the tracer was switched off and gets no further events.
   package var isSwitchedOff: Bool { isOff.load(ordering: .relaxed) }
 
   func wants(_ kind: TraceEvent.Kind) -> Bool { interests.contains(kind) && !isSwitchedOff }

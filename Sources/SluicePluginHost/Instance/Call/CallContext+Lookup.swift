@@ -6,12 +6,13 @@ import SluicePluginImage
 /// A call and its exchange.
 struct CalledExchange {
   let call: Call
-  /// A strong reference, so that a function retains it once and not at each use.
+  /// A strong reference: the exchange is retained once for a function, and not at each use.
   let exchange: Exchange
 }
 
 extension CallContext {
-  /// The call that a name refers to. If it is not a call of this thread, reports a violation and returns nil.
+  /// Returns the call with this name, and its exchange. If no call on this thread has the name, reports a violation and
+  /// returns nil.
   @inline(__always)
   static func find(_ handle: OpaquePointer?) -> CalledExchange? {
     if let call = current, call.pointee.name == UInt(bitPattern: handle), let exchange = call.pointee.exchange {
@@ -20,8 +21,7 @@ extension CallContext {
     return findEntered(handle)
   }
 
-  /// Like ``find(_:)``, for the most frequent functions: the exchange is borrowed from the caller instead of being
-  /// retained.
+  /// Does the same as ``find(_:)`` without retaining the exchange; used by the functions that are called most often.
   @inline(__always)
   static func with(_ handle: OpaquePointer?, _ body: (CalledExchange) -> sluice_status) -> sluice_status {
     if let call = current, call.pointee.name == UInt(bitPattern: handle), let exchange = call.pointee.borrowedExchange {
@@ -31,7 +31,7 @@ extension CallContext {
     return body(called)
   }
 
-  /// A posted function can have entered several exchanges.
+  /// Searches the exchanges that a posted function has entered: there can be several.
   @inline(never)
   private static func findEntered(_ handle: OpaquePointer?) -> CalledExchange? {
     var next = current
@@ -49,11 +49,11 @@ extension CallContext {
     let kind: Violation = current == nil ? .wrongThread : .keptExchange
     let name = UInt(bitPattern: handle)
     let named = name & 1 == 1 ? HostSeat.at(seatIndex(of: name)) : nil
-    // The use of a name that was never given out counts for the instance of the current call.
+    // If the host has never given out the name, the violation counts for the instance of the current call.
     (named ?? current?.pointee.instance.seat)?.report(kind)
   }
 
-  /// The status that a function returns if ``find(_:)`` found nothing.
+  /// The status that a function of the host returns to the plugin if ``find(_:)`` returns nil.
   static var misuse: sluice_status { current == nil ? Status.wrongThread : Status.stale }
 }
 
@@ -73,7 +73,8 @@ extension CalledExchange {
   /// Keeps an object alive until the call returns.
   func keep(_ object: AnyObject) { call.keep(object) }
 
-  /// Keeps lent bytes at their address: an array that is referenced twice is copied before it changes.
+  /// Keeps the bytes of an array at their address until the call returns. With this second reference, a change of the
+  /// array copies it and leaves these bytes unchanged.
   func keep(_ bytes: [UInt8]) { keep(KeptBytes(bytes)) }
 
   /// Lends bytes until the call returns.

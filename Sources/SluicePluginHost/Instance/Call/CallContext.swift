@@ -15,7 +15,7 @@ struct CallContext {
     case call
     /// A posted function; it has no exchange until it enters one.
     case posted
-    /// An exchange that a posted function entered; lives on the heap until that function returns.
+    /// An exchange that a posted function entered. This context is on the heap until the function returns.
     case entered
   }
 
@@ -23,31 +23,32 @@ struct CallContext {
   let name: UInt
   let scope: Scope
   let phase: CallPhase
-  /// Set if the call runs on a thread of the pool, with a copy of the exchange.
+  /// Whether the call runs on a thread of the pool, with a copy of the exchange.
   var isBlocking = false
-  /// Set in `on_trailer`, which must not suspend.
+  /// Whether the call is `on_trailer`, which must not suspend.
   var isTrailer = false
-  /// Set by `respond`.
+  /// Whether the plugin has called `respond`.
   var hasResponded = false
-  /// Set by `fail` and `retry`.
+  /// Whether values for the verdict are stored in the instance's record, for example by `fail`, `retry` or `want_body`.
   var hasDetails = false
-  /// Kept alive by the code that makes the call, or by ``kept``.
+  /// The called instance. The code that makes the call keeps it alive; in an entered exchange, ``kept`` does.
   unowned(unsafe) let instance: PluginInstance
-  /// Nil in a posted function. Kept alive like the instance.
+  /// The exchange of the call; nil in a posted function. It is kept alive in the same way as the instance.
   var borrowedExchange: Unmanaged<Exchange>?
   var previous: UnsafeMutableRawPointer?
-  /// The token that the call has taken, or with which it was entered.
+  /// The token that the plugin has taken in this call. In an entered exchange: the token with which it was entered.
   var token: SuspensionToken?
-  /// The token that the host took earlier, because the call had to wait for its turn.
+  /// The token that the host took itself before the call, because the call had to wait for its turn.
   var offeredToken: SuspensionToken?
-  /// The output of `body_write`.
+  /// The bytes that the plugin writes with `body_write`.
   var output: UnsafeMutablePointer<[UInt8]>?
-  /// Objects lent to the plugin until the call returns; nil before the first. Retained: ``releaseKept()`` must be called
-  /// once, after the call. Without other references, a context costs nothing to make and to end.
+  /// The objects that are lent to the plugin until the call returns; nil if there are none. They are retained by hand:
+  /// ``releaseKept()`` must be called once, after the call. Because a context has no managed references, making and
+  /// ending it costs nothing.
   var kept: Unmanaged<KeptObjects>?
-  /// The `stage` of an entered exchange, as it was when the call was suspended.
+  /// In an entered exchange: the value that `stage` had when the call was suspended.
   var enteredStage: UnsafeMutableRawPointer?
-  /// The sides from whose fields texts were lent to the plugin, one bit for each side.
+  /// One bit for each side of the exchange: set if texts of this side's fields were lent to the plugin.
   var lentFields: UInt8 = 0
 
   init(_ instance: PluginInstance, _ exchange: Exchange?, _ phase: CallPhase, scope: Scope = .call) {
@@ -60,15 +61,17 @@ struct CallContext {
 
   var exchange: Exchange? { borrowedExchange?.takeUnretainedValue() }
 
-  /// Bits 40…: the number of the instance's seat; 1…39: the number of the call. Bit 0 is set, so that a name differs
-  /// from the address of any aligned object.
+  /// Makes the name of a new call.
+  ///
+  /// Bits 40 and above have the number of the instance's seat, and bits 1 to 39 the number of the call. Bit 0 is set,
+  /// so that a name differs from the address of any aligned object.
   static func makeName(of seat: Int) -> UInt {
     UInt(truncatingIfNeeded: seat) << 40 | UInt(sluice_next_call_number() & 0x7F_FFFF_FFFF) << 1 | 1
   }
 
   static func seatIndex(of name: UInt) -> Int { Int(name >> 40) }
 
-  /// The innermost context of this thread.
+  /// The context of the innermost call on this thread.
   @inline(__always)
   static var current: Call? { sluice_current_call()?.assumingMemoryBound(to: CallContext.self) }
 
@@ -93,7 +96,7 @@ struct CallContext {
 /// The objects of ``CallContext/kept``.
 final class KeptObjects {
   private let first: AnyObject
-  /// Separate from the first object, because most calls keep only one.
+  /// The further objects. The first object is stored separately, because most calls keep only one and need no array.
   private var rest: [AnyObject] = []
 
   fileprivate init(_ first: AnyObject) { self.first = first }
@@ -120,7 +123,7 @@ extension Call {
 }
 
 extension CallContext {
-  /// Keeps an object alive until each call of this thread that has the exchange has returned.
+  /// Keeps an object alive until all calls on this thread that have this exchange have returned.
   static func keep(_ object: AnyObject, inCallsWith exchange: Exchange) {
     let name = Unmanaged.passUnretained(exchange).toOpaque()
     var next = current
@@ -131,7 +134,7 @@ extension CallContext {
   }
 }
 
-// Reads through the pointer, since reading from the structure would copy it.
+// `stage` is a member of the pointer and not of the structure, because the structure would be copied to read it.
 extension Call {
   /// The plugin's object for the place that is called; nil for a place without a configuration.
   var stage: UnsafeMutableRawPointer? {
@@ -145,13 +148,13 @@ extension Call {
 
 // Exchanges that posted functions enter.
 extension CallContext {
-  /// Whether the thread runs a posted function of that instance.
+  /// Whether this thread is running a posted function of that instance.
   static func isPosted(by instance: PluginInstance) -> Bool {
     guard let current else { return false }
     return current.pointee.scope != .call && current.pointee.instance === instance
   }
 
-  /// The name under which a token was entered in this posted function.
+  /// Returns the name of the exchange that this posted function has entered with the token; nil if there is none.
   static func entered(_ token: SuspensionToken) -> UInt? {
     var next = current
     while let call = next, call.pointee.scope == .entered {

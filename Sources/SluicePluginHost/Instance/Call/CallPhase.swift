@@ -1,4 +1,5 @@
-/// What a call may do with its exchange. Numbered like the functions in ``PluginCallback``.
+/// The kind of a call, which decides what the call may do with its exchange. The cases have the same numbers as those
+/// of ``PluginCallback``.
 enum CallPhase: UInt8 {
   case request
   case issue
@@ -21,7 +22,7 @@ enum CallPhase: UInt8 {
   var writesRequestHeaders: Bool { self == .request || self == .issue || self == .challenge }
   /// Whether the response can be replaced.
   var responds: Bool { self == .request || self == .response || self == .failure }
-  /// Whether the call has an answer, which can be a failure.
+  /// Whether the call returns an answer, so that the plugin can answer with a failure.
   var fails: Bool { self != .event && self != .informational }
   var suspends: Bool { self != .issue && self != .event && self != .informational && self != .posted }
 }

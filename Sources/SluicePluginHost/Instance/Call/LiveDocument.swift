@@ -3,19 +3,21 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// The live document of one message, between the plugins that change it and the native form.
+/// The document of one message that plugins read and change in place, until the host reads it back into the native
+/// form.
 final class LiveDocument: MessageDocument {
   let json: JSONValue
-  /// Whether the body member was requested; if not, a missing member means that the body is unchanged.
+  /// Whether the host has put the body into the document. If it has not, a missing member means that the body is
+  /// unchanged.
   var isBodyFilled = false
   /// The parts of the message that the host lets no stage change: method and URL, or the body.
   var isLineFixed = false
   var isBodyFixed = false
   /// Names that were marked as secret; a document cannot express this.
   private var sensitiveNames: [[UInt8]] = []
-  /// The plugin that wrote last; an invalid document counts as a violation by this plugin.
+  /// The plugin that got the document last. If the document is invalid, this is a violation by this plugin.
   private var writer: HostSeat?
-  /// The name of the call that may change the document, until its changes have been checked.
+  /// The name of the call that may have changed the document; nil if all changes have been checked.
   private var writingCall: UInt?
   private(set) var failure: MessageError?
 
@@ -23,21 +25,22 @@ final class LiveDocument: MessageDocument {
 
   func markSensitive(_ name: UnsafeBufferPointer<UInt8>) { sensitiveNames.append(Array(name)) }
 
-  /// Notes which plugin and call may change the document from now on.
+  /// Records which plugin and which call can change the document from now on.
   func wasLent(to seat: HostSeat, in call: UInt) {
     writer = seat
     writingCall = call
   }
 
-  /// Whether the document can be lent to a call. If an earlier call has changed the document, the nesting of the
-  /// document is measured first: a plugin that copies or writes a value which is nested too deep would overflow its
-  /// stack.
+  /// Whether the document can be lent to a call.
+  ///
+  /// If an earlier call can have changed the document, this function first checks how deep the document is nested. A
+  /// plugin that copies or serializes a value with too many levels would overflow its stack.
   func isLendable(to call: UInt) -> Bool {
     if failure != nil { return false }
     guard let writingCall, writingCall != call else { return true }
     self.writingCall = nil
     do {
-      // The content of a body is nested two levels inside its document.
+      // The content of the body may use the whole limit, and it begins two levels below the top of the document.
       try json.checkNesting(depth: JSONValue.depthLimit + 2)
       return true
     } catch {
@@ -93,7 +96,7 @@ final class LiveDocument: MessageDocument {
     }
   }
 
-  /// The rule of `trailer_add`; fields that came with the message may stay.
+  /// Applies the rule of `trailer_add` to the document; fields that came with the message may stay.
   private static func checkTrailers(_ fields: HeaderFields, against original: HeaderFields) throws(MessageError) {
     for index in fields.indices {
       let name = fields.buffer.span.extracting(fields.nameRange(at: index))
@@ -126,7 +129,7 @@ final class LiveDocument: MessageDocument {
 }
 
 extension HeaderFields {
-  /// Marks all fields of the name; false without such a field.
+  /// Marks all fields with this name. Returns false if there is no such field.
   @discardableResult
   mutating func mark(named name: Span<UInt8>, _ marks: Marks) -> Bool {
     var next = firstIndex(named: name)

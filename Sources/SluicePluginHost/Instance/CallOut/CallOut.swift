@@ -3,17 +3,19 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// A request that a plugin makes itself, from `start` to the return of its completion. It goes to the transport of its
-/// loop without passing the stages, and follows no redirect.
+/// A request that a plugin makes itself. It begins with `start` and is over when its completion has returned. It goes
+/// directly to the transport of its loop, without the stages, and follows no redirect.
 ///
 ///     start ─post─► begin ──► transport ──► transferDidEnd ──► completion, once
 ///                     │ parent gone, cancelled, host closing ────▲
 ///
-/// Unchecked: its variables are touched only on the loop; the ``CallOutSet`` notes whether it was cancelled.
+/// `@unchecked Sendable`: its variables are used only on the loop. Whether it was cancelled is stored in the
+/// ``CallOutSet``, which has a lock.
 final class CallOut: @unchecked Sendable {
   typealias Completion = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<sluice_call_result>?) -> Void
 
-  /// The plugin's order. Unchecked: the pointer belongs to the plugin, and is only passed back.
+  /// The request and the options that the plugin passed. Unchecked: the pointer belongs to the plugin, and the host
+  /// only passes it back.
   struct Order: @unchecked Sendable {
     var request: Request
     var parent: SuspensionToken?
@@ -63,7 +65,7 @@ final class CallOut: @unchecked Sendable {
     transfer = transport.start(order.request, options, observer: self)
   }
 
-  /// Ends the transfer, after the set has noted the cancellation. [any]
+  /// Ends the transfer. The caller must have marked the call-out as cancelled in the set before. [any]
   func abort() {
     loop.post { [self] in transfer?.cancel() }
   }
@@ -71,7 +73,8 @@ final class CallOut: @unchecked Sendable {
   private var timeout: CallOutOutcome {
     .failed(
       code: .timeout,
-      message: "\(order.request.url.origin): no whole response in time; raise the call's timeout, or the transaction's")
+      message: "\(order.request.url.origin): no complete response in time; raise the timeout of the call, or of the "
+        + "transaction")
   }
 
   /// Calls the plugin's completion, in which the plugin can enter exchanges of this loop. [loop]

@@ -10,11 +10,12 @@ enum CallOutOutcome {
 
   static let cancelled = failed(
     code: .cancelled,
-    message: "the call was cancelled: by the plugin, with the exchange that it was made for, or by the host's end")
+    message: "the call was cancelled: by the plugin, because its exchange has ended, or because the host is closing")
 
   init(_ error: TransportError) { self = .failed(code: error.code, message: error.message) }
 
-  /// Lends the outcome in the form of the ABI. The body stays text or base64, so that no byte of it is lost.
+  /// Calls `body` with the outcome in the form of the ABI, which is valid only during the call. The body of the
+  /// response is in the document as text or as base64, so that no byte is lost.
   func lend(_ body: (UnsafePointer<sluice_call_result>) -> Void) {
     var result = sluice_call_result()
     result.size = UInt32(MemoryLayout<sluice_call_result>.size)

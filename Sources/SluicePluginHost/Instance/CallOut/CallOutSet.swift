@@ -37,7 +37,7 @@ final class CallOutSet: Sendable {
     }
   }
 
-  /// Removes a call because it completes; true if it was cancelled before.
+  /// Removes a call that is being completed. Returns whether it was cancelled before.
   func remove(_ id: UInt64) -> Bool { state.withLock { $0.calls.removeValue(forKey: id)?.isCancelled ?? false } }
 
   func isCancelled(_ id: UInt64) -> Bool { state.withLock { $0.calls[id]?.isCancelled ?? false } }

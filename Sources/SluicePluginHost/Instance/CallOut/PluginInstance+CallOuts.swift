@@ -11,8 +11,8 @@ extension PluginInstance {
   func startCallOut(_ order: CallOut.Order) -> Result<UInt64, CallOutRefusal> {
     guard !runtime.gate.isClosed else { return .failure(.closing) }
     guard let environment = callOutEnvironment(order.parent) else { return .failure(.stale) }
-    // The call-out is counted before it is added to the set. Thus either the thread that closes the set waits for the
-    // call-out, or `add` finds the set closed.
+    // The call-out is counted before it is added to the set. If another thread closes the set at the same time, that
+    // thread then either waits for this call-out, or has closed the set before `add`, which fails.
     openWork.update { $0 += 1 }
     let started = post(order, to: environment)
     if case .failure = started { openWork.update { $0 -= 1 } }

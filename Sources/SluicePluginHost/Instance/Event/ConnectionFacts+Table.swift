@@ -2,7 +2,8 @@ import CSluice
 import SluiceMessages
 
 extension sluice_connection_facts {
-  /// The facts without the certificate; `lend` lends a text for as long as the facts are used.
+  /// Copies the facts except the certificate. `lend` returns a C text with the given content, which must stay valid as
+  /// long as the copy is used.
   init(_ facts: ConnectionFacts, _ lend: (String) -> sluice_text) {
     self.init()
     size = UInt32(MemoryLayout<sluice_connection_facts>.size)

@@ -5,8 +5,8 @@ import SluicePipeline
 import SluiceTraceContext
 
 extension sluice_event {
-  /// The numbers of an event. Texts, timings and exchange are left empty. The code that passes the event on sets them,
-  /// because it decides how long they live.
+  /// Copies the numbers of an event, and leaves its texts, timings and exchange empty. The caller sets these, because
+  /// they are pointers, and the caller decides how long they are valid.
   init(_ event: borrowing TraceEvent) {
     self.init()
     size = UInt32(MemoryLayout<sluice_event>.size)
@@ -54,7 +54,7 @@ extension TraceEvent {
     }
   }
 
-  /// Whether the event can have timings, a connection or a span.
+  /// Whether an event of this kind can have timings, a connection or a span.
   var hasParts: Bool {
     switch kind {
     case .didReceive, .didEndHop, .didComplete, .didEndSpan: true

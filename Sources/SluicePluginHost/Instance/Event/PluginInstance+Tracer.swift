@@ -9,7 +9,8 @@ extension PluginInstance {
 
   package func record(_ event: TraceEvent) {
     guard let function = tracerCalls.on_event else { return }
-    // No closure captures the instance and the event, because a closure would retain and copy them.
+    // `tell` is static, and the closure that it gets captures only `function` and `handle`: a closure that captures the
+    // instance or the event would retain and copy it.
     let handle = handle
     withTurn {
       var context = CallContext(self, event.exchange, .event)

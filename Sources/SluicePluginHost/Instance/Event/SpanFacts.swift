@@ -5,8 +5,8 @@ import SluiceTraceContext
 
 extension sluice_span {
   /// - Parameters:
-  ///   - attributes: the attributes of the span, which must live as long as the facts.
-  ///   - copy: lends a text for as long as the facts are used.
+  ///   - attributes: the attributes of the span, which must stay valid as long as the facts are used.
+  ///   - copy: returns a C text with the given content, which must also stay valid as long as the facts are used.
   init(
     _ span: StageSpan, _ attributes: UnsafePointer<sluice_attribute>?, _ copy: (String, SpanText) -> sluice_text
   ) {
@@ -29,7 +29,7 @@ extension sluice_span {
   }
 }
 
-/// The texts of a span, which have different limits.
+/// The kinds of texts in a span. Each kind has its own limit.
 enum SpanText {
   case name, value, stage
 

@@ -28,7 +28,7 @@ final class ResponseStream: @unchecked Sendable {
     var start = 0
     var end = End.open
     var isClosed = false
-    /// A write was refused, so the plugin must be called when there is room.
+    /// Whether a write was refused, so that the plugin must be called when there is room again.
     var isAwaited = false
 
     var byteCount: Int { bytes.count - start }
@@ -40,7 +40,8 @@ final class ResponseStream: @unchecked Sendable {
       }
       let piece = Array(bytes[start...].prefix(maximum))
       start += piece.count
-      // The rest is moved only if it is not longer than what was read, so on average each byte is moved at most once.
+      // The unread bytes are moved to the front only if they are not more than the bytes already read, so on average
+      // each byte is moved at most once.
       if start * 2 >= bytes.count {
         bytes.removeFirst(start)
         start = 0
@@ -122,7 +123,7 @@ final class ResponseStream: @unchecked Sendable {
     return piece
   }
 
-  /// Not called after the stream is closed.
+  /// Calls the plugin with the event. Does nothing if the stream is closed.
   private func tell(_ event: UInt32) {
     guard state.withLock({ !$0.isClosed }) else { return }
     instance.runPosted { function(context.address, event) }
@@ -150,7 +151,7 @@ final class ResponseStream: @unchecked Sendable {
     instance.openWork.update { $0 -= 1 }
   }
 
-  /// The object that the body keeps alive.
+  /// Closes the stream when this object is released. The body keeps the object alive.
   private final class Lease: Sendable {
     let stream: ResponseStream
     init(_ stream: ResponseStream) { self.stream = stream }

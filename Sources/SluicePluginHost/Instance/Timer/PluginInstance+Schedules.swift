@@ -4,7 +4,8 @@ package import SluicePipeline
 import SluicePluginImage
 import SluiceSupport
 
-// Scheduled work, which a plugin starts with `sluice.timers/1` and does in on_schedule of `sluice.notifications/1`.
+// Scheduled work. A plugin starts it with `schedule` of `sluice.timers/1`, and does it in `on_schedule` of
+// `sluice.notifications/1`.
 extension PluginInstance {
   /// The results of scheduled work so far, by the name of the work.
   package var schedules: [ScheduleReport] { scheduleReports.withLock { $0.values.sorted { $0.name < $1.name } } }
@@ -63,6 +64,6 @@ extension PluginInstance {
     while rest > 0, rest % 10 == 0 { rest /= 10 }
     guard rest == 1 else { return }
     let many = count > 1 ? "; \(count) periods so far" : ""
-    seat.log(.warning, "had not ended the scheduled work \"\(name)\" when it was due again; left out\(many)")
+    seat.log(.warning, "had not ended the scheduled work \"\(name)\" when it was due again; skipped\(many)")
   }
 }

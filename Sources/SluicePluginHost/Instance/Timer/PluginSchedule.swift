@@ -4,7 +4,8 @@ import SluiceSupport
 /// Calls `on_schedule` in every period until it is cancelled.
 ///
 /// Periods are counted from the start, so that a late call does not move later ones. A period is skipped if the
-/// previous call has not returned, or if its work has not been completed and its deadline has not passed.
+/// previous call has not returned. It is also skipped if the work of the previous call is neither completed nor
+/// overdue.
 final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable {
   // Sendable: `timer` and `next` are used only on the loop. The other members are constant or locked.
   static let shortestPeriod = Duration.milliseconds(1)
@@ -20,11 +21,11 @@ final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable 
 
   private struct State: Sendable {
     var isCancelled = false
-    /// The plugin has not reported the outcome yet.
+    /// Whether the plugin must still report the outcome of its last call.
     var isOpen = false
-    /// The call has not returned, or has not begun.
+    /// Whether there is a call that has not begun, or has not returned.
     var isCalling = false
-    /// The token of a call that has not begun.
+    /// The token of a call that has not begun; nil if there is no such call.
     var waiting: CompletionToken?
   }
   private let state = Locked(State())

@@ -14,7 +14,7 @@ final class PluginTimer: LoopTimerTarget, InstanceTimer, @unchecked Sendable {
   private let state = Atomic<State>(.pending)
   private let body: @Sendable (UInt64) -> Void
 
-  /// - Parameter body: called with the id on the loop when it fires.
+  /// - Parameter body: called on the loop when the timer fires, with the timer's id.
   init(id: UInt64, loop: any EventLoop, delay: Duration, body: @escaping @Sendable (UInt64) -> Void) {
     self.id = id
     self.loop = loop

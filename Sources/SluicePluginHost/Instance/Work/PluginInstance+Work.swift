@@ -13,8 +13,8 @@ extension PluginInstance {
       }
       loop = environment.loop
     }
-    // The work is counted before it is added to the set. Thus either the thread that closes the set waits for the work,
-    // or `add` finds the set closed.
+    // The work is counted before it is added to the set. If another thread closes the set at the same time, that thread
+    // then either waits for this work, or has closed the set before `add`, which fails.
     openWork.update { $0 += 1 }
     let status = submit(order, on: loop)
     if status != Status.ok { openWork.update { $0 -= 1 } }
@@ -37,13 +37,13 @@ extension PluginInstance {
       {
         return Status.ok
       }
-      // If other code has dropped the work in the meantime, the plugin gets the completion of the work, so `run` must
-      // return OK.
+      // If `drop` finds the work, it will never run. If it does not, other code has dropped the work and calls its
+      // completion, so `run` must return OK.
       return self.work.drop(work.id) ? Status.closing : Status.ok
     }
   }
 
-  /// Drops the work of an exchange that does not wait for it any more.
+  /// Drops the work of a suspended exchange, which no longer waits for it.
   func dropWork(for parent: SuspensionToken) {
     for work in work.drop(for: parent) { work.complete(Status.stale) }
   }

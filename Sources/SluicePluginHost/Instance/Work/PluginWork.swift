@@ -60,7 +60,7 @@ final class PluginWork: @unchecked Sendable {
       instance.openWork.update { $0 -= 1 }
     }
     if let loop, instance.runtime.post(to: loop, call) { return }
-    // The loops have ended, or are about to. The plugin must still get its completion.
+    // The loops have ended or are about to end. The plugin must still get its completion, so it is called here.
     call()
   }
 }

@@ -37,13 +37,13 @@ final class WorkSet: Sendable {
     }
   }
 
-  /// The work has run.
+  /// Removes work that has run.
   func remove(_ id: UInt64) { state.withLock { _ = $0.running.remove(id) } }
 
   /// Removes work that has not begun. Returns false if it has begun, or was already dropped.
   func drop(_ id: UInt64) -> Bool { state.withLock { $0.waiting.removeValue(forKey: id) != nil } }
 
-  /// Removes and returns the work that a suspended exchange waits for and that has not begun.
+  /// Removes and returns the work that has not begun and for which a suspended exchange waits.
   func drop(for parent: SuspensionToken) -> [PluginWork] {
     state.withLock { state in
       guard !state.waiting.isEmpty else { return [] }

@@ -143,7 +143,7 @@ extension ExchangeBody {
       return .file(FileBody(path: path, byteCount: Int(member["bytes"]?.integer ?? 0)))
     }
     guard let bytes = bytes(of: member) else { return nil }
-    // The call keeps these bytes: they are decoded here, so no other object keeps them.
+    // The call must keep these bytes: they have just been decoded, so no other object keeps them.
     called.keep(bytes)
     return .bytes(bytes)
   }

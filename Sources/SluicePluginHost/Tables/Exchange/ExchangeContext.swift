@@ -10,13 +10,13 @@ enum ExchangeContext {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     let minimum = UInt32(MemoryLayout<UInt32>.size)
     guard let context, context.pointee.size >= minimum else {
-      return called.refuse(.invalidArgument, "context: its size is not set")
+      return called.refuse(.invalidArgument, "context: the size in the structure is not set")
     }
     called.fill(context, size: context.pointee.size, with: facts(called, size: context.pointee.size))
     return Status.ok
   }
 
-  /// - Parameter size: the size of the structure that the plugin knows. Texts beyond this size are not made.
+  /// - Parameter size: the size of the plugin's structure. The texts of members beyond this size are not created.
   private static func facts(_ called: CalledExchange, size: UInt32) -> sluice_context {
     let exchange = called.exchange
     let now = exchange.loop.now

@@ -24,7 +24,7 @@ enum ExchangeDocument {
       return nil
     }
     guard let document = side == 0 ? request(called, flags) : response(called, flags) else { return nil }
-    // The exchange can settle or replace the document before the call returns.
+    // The call keeps the document, because the exchange can settle or replace it before the call returns.
     called.keep(document)
     return document
   }
@@ -32,7 +32,7 @@ enum ExchangeDocument {
   private static func isAllowed(_ called: CalledExchange, _ side: sluice_side, _ flags: UInt32) -> Bool {
     guard flags & write != 0 else { return true }
     if side == 0 { return called.phase.writesRequest }
-    // If there is no response, the function returns no document in any case.
+    // Without a response, asking for its document is no violation: the function just returns none.
     return called.writesResponse || called.exchange.nativeResponse == nil
   }
 

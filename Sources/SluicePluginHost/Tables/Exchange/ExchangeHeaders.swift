@@ -5,9 +5,9 @@ import SluicePipeline
 
 /// The header functions of an exchange.
 ///
-/// The native form is accessed in place, so that reading a header copies and retains nothing. If a text of the fields
-/// was lent, the first function that changes the fields keeps their old buffer, which contains the text
-/// (``CalledExchange/keepLentFields(_:)``).
+/// The native form is accessed in place, so that reading a header copies and retains nothing. A text that is lent to
+/// the plugin is in the buffer of the fields. Therefore, the first function that then changes the fields keeps their
+/// old buffer until the call returns (``CalledExchange/keepLentFields(_:)``).
 enum ExchangeHeaders {
   typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -33,8 +33,8 @@ enum ExchangeHeaders {
     }
   }
 
-  /// Lends a header of the current hop. The text stays at its address until the call returns, because the next hop
-  /// begins later.
+  /// Lends a header of the current hop. The text stays at its address until the call returns, because these headers are
+  /// replaced only when the next hop begins.
   static func getIssued(
     _ handle: OpaquePointer?, _ name: sluice_text, _ value: UnsafeMutablePointer<sluice_text>?
   ) -> sluice_status {

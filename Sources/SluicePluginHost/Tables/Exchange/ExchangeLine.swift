@@ -79,7 +79,7 @@ enum ExchangeLine {
     return Status.ok
   }
 
-  /// Lends a text of the document itself.
+  /// Lends a text of the document, without a copy.
   private static func member(_ document: LiveDocument, _ key: String) -> sluice_text? {
     document.json[key]?.withStringBytes { sluice_text($0) }
   }

@@ -30,7 +30,7 @@ enum ExchangePermission: UInt32, CaseIterable {
 }
 
 extension CalledExchange {
-  /// OK if the action is allowed, otherwise the status that its functions return.
+  /// Returns OK if the action is allowed, otherwise the status with which the functions for this action refuse it.
   func status(of permission: ExchangePermission) -> sluice_status {
     guard isOffered(permission) else { return Status.unsupported }
     guard isAllowed(permission) else { return Status.refused }

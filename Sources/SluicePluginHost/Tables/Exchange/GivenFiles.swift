@@ -13,7 +13,7 @@ package enum GivenFiles {
     counts.withLock { $0[path, default: 0] += 1 }
     return FileBody(path: path, byteCount: byteCount) {
       counts.withLock { counts in
-        // `removeAll` has already removed the file.
+        // Without a count, `removeAll` has already removed the file.
         guard let count = counts[path] else { return }
         counts[path] = count > 1 ? count - 1 : nil
         // The file is removed with the lock held, so that no plugin can give the same file again at this moment.

@@ -6,7 +6,8 @@ import SluiceTraceContext
 /// The texts of an exchange that `context`, `method_get` and `url_get` lend. The exchange keeps them until its method
 /// or its URL changes, because most calls of a transaction ask for the same texts.
 ///
-/// Unchecked: only the thread that runs the exchange's calls uses the texts, as it does with the exchange.
+/// `@unchecked Sendable`: like the exchange itself, the texts are used only on the thread that runs the exchange's
+/// calls.
 final class LentTexts: @unchecked Sendable {
   let method: sluice_text
   let url: sluice_text
@@ -37,7 +38,7 @@ final class LentTexts: @unchecked Sendable {
     let exchange = called.exchange
     let known = exchange.lentTexts.map { unsafeDowncast($0, to: LentTexts.self) }
     if let known, known.matches(exchange) {
-      // The exchange can continue, and drop its texts, while a posted function still uses them.
+      // A posted function keeps the texts: while it uses them, the exchange can continue and drop them.
       if called.call.pointee.scope != .call { called.keep(known) }
       return known
     }

@@ -76,7 +76,7 @@ extension HTTP2Connection {
     }
   }
 
-  /// Calls the body with the connection that nghttp2 passes to its callbacks.
+  /// Calls `body` with the connection, which nghttp2 passes to every callback as `context`.
   @discardableResult
   private static func connection(_ context: UnsafeMutableRawPointer?, _ body: (HTTP2Connection) -> Void) -> Int32 {
     guard let context else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
@@ -209,7 +209,7 @@ extension HTTP2Connection {
     stream.dropRequest()
     openStreams -= 1
     hasNewRoom = true
-    // If the response is whole but the transfer has not taken all of it, the stream stays.
+    // If the response is whole but the transfer has not taken all of it, the stream is kept until the transfer has.
     if stream.isWhole, stream.transfer != nil { return }
     streams[id] = nil
     guard let transfer = stream.transfer.take() else { return }
@@ -233,8 +233,8 @@ extension HTTP2Connection {
     if type == NGHTTP2_DATA { stream.transfer?.times.sentAt = Loop.now }
   }
 
-  /// Called when the head of a request, or its trailers, could not be sent. The request was withdrawn, or the server
-  /// takes no new streams, or nghttp2 cannot write the fields.
+  /// Called when the head of a request, or its trailers, could not be sent. There are three reasons: the request was
+  /// withdrawn, the server takes no new streams, or nghttp2 cannot write the fields.
   private func didNotSend(_ head: nghttp2_frame_hd, _ code: Int32) {
     guard nghttp2_frame_type(UInt32(head.type)) == NGHTTP2_HEADERS, let stream = streams[head.stream_id],
       !stream.isRequestSent

@@ -17,9 +17,10 @@ import SluiceTransport
 /// size of its window. The window of the connection is refilled at once, so that such a stream does not stop the other
 /// streams.
 final class HTTP2Connection: HTTPConnection {
-  /// The bytes that one stream can receive before its transfer has taken them.
+  /// The window of a stream: the maximum number of bytes that it can receive before its transfer has taken them.
   static let streamWindowBytes: Int32 = 1 << 20
-  /// The bytes that the server can send on all streams together before this side has received them.
+  /// The window of the connection: the maximum number of bytes that the server can send on all streams together before
+  /// this side has received them.
   private static let connectionWindowBytes: Int32 = 16 << 20
   /// The maximum number of streams at a time, even if the server allows more or has not named a limit yet.
   private static let maximumStreams = 1000
@@ -28,19 +29,19 @@ final class HTTP2Connection: HTTPConnection {
   private static let maximumHeadBytes = 1 << 20
   /// The maximum number of CONTINUATION frames of a head. nghttp2's default of 8 allows only about 140 KiB.
   private static let maximumContinuations = 1024
-  /// The bytes that are written before other connections have their turn.
+  /// The number of bytes after which writing stops, so that other connections get their turn.
   private static let bytesPerTurn = 1 << 20
   private static let bytesPerSend = 65_536
-  /// How many times the read buffer is filled before other connections have their turn.
+  /// How many times the read buffer is filled in one turn, so that other connections get their turn.
   private static let roundsPerTurn = 16
 
   private let session: OpaquePointer
   @exclusivity(unchecked) var streams: [Int32: HTTP2Stream] = [:]
   /// The number of streams that nghttp2 has not closed.
   var openStreams = 0
-  /// Whether a stream has ended, or the server allows more streams, since the last check.
+  /// Whether, since the last check, a stream has ended or the server has allowed more streams.
   var hasNewRoom = false
-  /// How the server has limited its connections so far.
+  /// The limits on requests that were learned from what the server has refused.
   @exclusivity(unchecked) var refusals: HTTP2Refusals
   /// Whether the server takes no new streams.
   private(set) var isDraining = false
@@ -96,16 +97,15 @@ final class HTTP2Connection: HTTPConnection {
     return session
   }
 
-  /// Windows are refilled when bytes are consumed, not when they arrive. The options are never changed after they are
-  /// made.
+  /// The options of nghttp2. Windows are refilled when bytes are consumed, not when they arrive. The options are never
+  /// changed after they are made.
   private nonisolated(unsafe) static let options: OpaquePointer? = {
     var options: OpaquePointer?
     guard nghttp2_option_new(&options) == 0 else { return nil }
     nghttp2_option_set_no_auto_window_update(options, 1)
     nghttp2_option_set_peer_max_concurrent_streams(options, UInt32(assumedStreams))
     nghttp2_option_set_max_send_header_block_length(options, maximumHeadBytes)
-    // `ResponseLimits` has the limits of a head. The limit here only bounds empty frames, which those limits do not
-    // count.
+    // `ResponseLimits` limits the size of a head, but does not count empty frames. This limit bounds their number.
     nghttp2_option_set_max_continuations(options, maximumContinuations)
     return options
   }()
@@ -128,7 +128,8 @@ final class HTTP2Connection: HTTPConnection {
 
   /// Sends a PING if nothing has arrived from the peer for a long time.
   ///
-  /// - Returns: whether the connection must not be used until the answer. The pool is told when the answer arrives.
+  /// - Returns: true if the connection must not be used until the peer has answered the PING. The pool is told when the
+  ///   answer arrives.
   func tryIfSilent() -> Bool {
     guard lastReceived + transport.settings.trustedSilence < transport.loop.turnBegan else {
       return isTrying
@@ -141,7 +142,8 @@ final class HTTP2Connection: HTTPConnection {
     return true
   }
 
-  /// Reads what has arrived since the connection became idle, such as its end. Returns whether anything had arrived.
+  /// Reads what has arrived since the connection became idle, such as the end of the connection. Returns false if
+  /// nothing has arrived.
   func catchUp() -> Bool {
     guard openStreams == 0, isIdle, channel.hasInput() else { return false }
     receive()
@@ -221,7 +223,7 @@ final class HTTP2Connection: HTTPConnection {
     reset(stream, NGHTTP2_CANCEL)
   }
 
-  /// Tells the server with a reset that this side wants no more data of a stream.
+  /// Resets a stream, which tells the server that this side wants no more of its data.
   func reset(_ stream: HTTP2Stream, _ code: nghttp2_error_code) {
     guard !isClosed, !stream.isClosed else {
       streams[stream.id] = nil
@@ -358,10 +360,10 @@ final class HTTP2Connection: HTTPConnection {
     flood.noteBytes(count, at: lastReceived)
     let result = nghttp2_session_mem_recv(session, buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), count)
     transport.flushLater(self)
-    // After an error nghttp2 must not be asked again.
+    // After an error, nghttp2 must not be called again.
     if result < 0 { return endBroken(saying: false) }
     noteRefusals()
-    // After a rule was broken without such an error, nghttp2 can still send a GOAWAY with the reason.
+    // If a rule was broken without such an error, nghttp2 can still send a GOAWAY with the reason.
     if flood.isExceeded || nghttp2_session_want_read(session) == 0 { return endBroken() }
     settle()
   }

@@ -13,7 +13,7 @@ struct HTTP2Failure {
     names = transfer.transport.settings.names
   }
 
-  /// The stream ended with an error code before the response was whole.
+  /// The error for a stream that ended with an error code before the response was whole.
   func reset(_ stream: HTTP2Stream, _ code: UInt32) -> TransportError {
     switch nghttp2_error_code(code) {
     case NGHTTP2_NO_ERROR: return .cutShort(request)
@@ -36,7 +36,7 @@ struct HTTP2Failure {
       .connectionLost, "the server reset the stream \(moment(stream)): \(reason); \(advice)", to: request.url)
   }
 
-  /// The server has sent a GOAWAY with its reason, and then closed the connection.
+  /// The error for a server that has sent a GOAWAY with its reason and then closed the connection.
   func closed(_ stream: HTTP2Stream, _ farewell: HTTP2Farewell) -> TransportError {
     TransportError(
       .connectionLost,
@@ -44,7 +44,7 @@ struct HTTP2Failure {
       to: request.url)
   }
 
-  /// The received bytes are not HTTP/2, or break a rule of HTTP/2.
+  /// The error for received bytes that are not HTTP/2, or that break a rule of HTTP/2.
   func brokenConnection(_ stream: HTTP2Stream) -> TransportError {
     broken("the server sent invalid HTTP/2 \(moment(stream))")
   }

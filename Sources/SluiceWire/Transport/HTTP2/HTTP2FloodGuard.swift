@@ -4,8 +4,8 @@ import SluicePipeline
 /// empty data, updates of windows, frames for streams that have ended, and unknown frames.
 ///
 /// Each of these frames takes one unit from a budget. The budget is refilled by time, by frames of responses, and by
-/// sent request data, for which a server must update windows. nghttp2 does not report unknown frames, so these are
-/// limited by their bytes.
+/// request data that is sent, because the server answers such data with updates of windows. nghttp2 does not report
+/// unknown frames, so these are limited by their bytes.
 struct HTTP2FloodGuard {
   static let reason = "the server sent a flood of frames that carry no part of a response"
 
@@ -15,12 +15,12 @@ struct HTTP2FloodGuard {
   /// The units of the budget that a useful frame refills.
   private static let perUsefulFrame = 16
   private static let unknownBytes = 262_144
-  /// The bytes of unknown frames that are forgiven in a second, and for each useful frame.
+  /// How many bytes of unknown frames are forgiven per second. The next constant is the number for each useful frame.
   private static let bytesPerSecond = 65_536
   private static let bytesPerUsefulFrame = 64
 
   private var left = Self.budget
-  /// The number of received bytes that do not belong to a reported frame so far.
+  /// The number of received bytes for which nghttp2 has not reported a frame yet.
   private var unreportedBytes = 0
   private var refilledAt: Instant
 

@@ -2,11 +2,13 @@
 /// processing them.
 ///
 /// A server that closes each connection after some requests (RFC 9113 §6.8) refuses the requests that are already on
-/// their way. So the next connection first carries only as many requests as the server took on the last one, and more
-/// when all of these have ended. A server that refuses single streams (RFC 9113 §8.7) cannot handle so many at a time.
-/// It gets only as many streams as it has taken, and one more after each response.
+/// their way. So the next connection first carries only as many requests as the server has processed on the previous
+/// one. When all of these have ended, it can carry more. A server that refuses single streams (RFC 9113 §8.7) cannot
+/// handle so many streams at a time. Such a server gets only as many streams at a time as were open after its refusal,
+/// and one more after each response.
 struct HTTP2Refusals {
-  /// The maximum number of requests on the connection. It rises when that many have ended. `Int.max` means no limit.
+  /// The maximum number of requests on the connection. When that many requests have ended, the maximum is doubled.
+  /// `Int.max` means no limit.
   private var allowance: Int
   /// The maximum number of streams at a time.
   private var streams = Int.max
@@ -33,7 +35,8 @@ struct HTTP2Refusals {
   /// - Parameters:
   ///   - requests: the number of requests that were issued on the connection.
   ///   - open: the number of these requests that have not ended.
-  ///   - next: the allowance of the next connection.
+  ///   - next: the maximum number of requests for the next connection; changed if this connection has shown another
+  ///     limit.
   mutating func settle(requests: Int, open: Int, isDraining: Bool, next: inout Int) -> Bool {
     if refusals > settledRefusals {
       settledRefusals = refusals

@@ -19,8 +19,9 @@ final class HTTP2RequestFields {
   /// The list's memory is kept for the next request if it is not larger than this.
   private static let keptBytes = 65_536
 
-  /// Collects the fields of one request: the pseudo fields (RFC 9113 §8.3.1), the default fields that it does not have,
-  /// and its own fields without those that belong to a connection of HTTP/1 (§8.2.2).
+  /// Collects the fields of one request: the pseudo fields (RFC 9113 §8.3.1), the transport's default fields that the
+  /// request lacks, and the request's own fields. Fields that only a connection of HTTP/1 can have are left out
+  /// (§8.2.2).
   func collect(
     _ request: borrowing Request, _ preamble: RequestHead.Preamble, _ fields: borrowing HeaderFields,
     _ framing: RequestHead.Framing
@@ -75,7 +76,7 @@ final class HTTP2RequestFields {
     }
   }
 
-  /// Lends the list to a function of nghttp2, which copies it.
+  /// Passes the list to a function of nghttp2 that copies it.
   func withFields<Result>(_ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result) -> Result {
     bytes.withUnsafeMutableBufferPointer { bytes in
       withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: places.count) { list in

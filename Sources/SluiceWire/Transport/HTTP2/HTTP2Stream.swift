@@ -7,7 +7,7 @@ import SluiceTransport
 final class HTTP2Stream {
   /// The number of the stream, which is set when the request is submitted.
   var id: Int32 = 0
-  /// The transfer of this exchange; nil after the transfer has ended or given the exchange up.
+  /// The transfer of this exchange; nil after the transfer has ended or has given up the exchange.
   @exclusivity(unchecked) var transfer: WireTransfer?
   /// Whether other requests went over the connection before this one.
   let isReused: Bool
@@ -24,7 +24,7 @@ final class HTTP2Stream {
   @exclusivity(unchecked) private var trailers: HeaderFields?
   /// Whether the body waits for a 100 response.
   var waitsForContinue: Bool
-  /// Whether nghttp2 asks for the body again only when it is told to.
+  /// Whether nghttp2 must be told when it can ask for the body again.
   var isDeferred = false
   /// Whether the head of the request was handed to the socket.
   var isHeadSent = false
@@ -55,7 +55,7 @@ final class HTTP2Stream {
     if transfer.request.hasTrailers, !transfer.isHead, upload == nil { trailers = transfer.request.trailers }
   }
 
-  /// Whether frames follow the head.
+  /// Whether the request has frames after its head.
   var hasRequestBody: Bool { !body.isEmpty || upload != nil || trailers != nil }
 
   /// The result of a read of the request body.
@@ -88,8 +88,8 @@ final class HTTP2Stream {
         isDeferred = true
         return .later
       }
-      // If the length is not announced, the last piece is not known as the last: the end, and perhaps trailers, come
-      // with a later read.
+      // If the length is not announced, it is not known which piece is the last. A later read then returns the end,
+      // perhaps with trailers.
       guard count == 0 || upload.deliveredBytes == upload.byteCount else {
         return .bytes(count, isLast: false, trailers: nil)
       }
@@ -103,7 +103,8 @@ final class HTTP2Stream {
     heldOffset = 0
   }
 
-  /// Frees the bytes that the transfer has taken. A large buffer is not moved for each small piece.
+  /// Frees the bytes that the transfer has taken. A large buffer is moved only when most of it was taken, not for each
+  /// small piece.
   func trimHeld() {
     guard heldOffset > 65_536, heldOffset > held.count / 2 else { return }
     held.removeFirst(heldOffset)

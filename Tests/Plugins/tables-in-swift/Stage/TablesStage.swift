@@ -85,7 +85,7 @@ package struct TablesStage: StageConfigurable, RequestInterceptor, ResponseInter
     let attributes = context.attributes
     attributes["http.route"] = "/items/{id}"
     attributes["tries"] = .integer(Int64(context.attemptNumber + 1))
-    // After its suspension, this is still the same call.
+    // After this suspension, it is still the same call, so it can set attributes.
     try await host.sleep(for: .milliseconds(1))
     attributes["share"] = 0.25
     attributes["is-new"] = true
