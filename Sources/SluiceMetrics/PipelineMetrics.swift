@@ -66,13 +66,23 @@ extension PipelineMetrics {
   /// Counts one call of a stage and the time it took.
   package func recordStage(_ phase: StagePhase, _ index: Int, nanoseconds: UInt64) {
     switch phase {
-    case .request: Self.record(requestStages, index, nanoseconds)
+    case .request: recordRequestStage(index, nanoseconds: nanoseconds)
     case .issue: Self.record(issueStages, index, nanoseconds)
-    case .response: Self.record(responseStages, index, nanoseconds)
-    case .failure: Self.record(failureStages, index, nanoseconds)
+    case .response: recordResponseStage(index, nanoseconds: nanoseconds)
+    case .failure: recordFailureStage(index, nanoseconds: nanoseconds)
     case .hop: Self.record(hopStages, index, nanoseconds)
     }
   }
+
+  // These are for the loops over the stages of a list. They spare each call the switch over the phase.
+
+  package func recordRequestStage(_ index: Int, nanoseconds: UInt64) { Self.record(requestStages, index, nanoseconds) }
+
+  package func recordResponseStage(_ index: Int, nanoseconds: UInt64) {
+    Self.record(responseStages, index, nanoseconds)
+  }
+
+  package func recordFailureStage(_ index: Int, nanoseconds: UInt64) { Self.record(failureStages, index, nanoseconds) }
 
   @inline(__always)
   private static func record(_ stages: borrowing [StageMetrics], _ index: Int, _ nanoseconds: UInt64) {

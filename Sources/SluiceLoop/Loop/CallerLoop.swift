@@ -69,15 +69,9 @@ package final class CallerLoop: EventLoop, @unchecked Sendable {
     if owner.load(ordering: .sequentiallyConsistent) == 0 { onWork?(now) }
   }
 
-  package var now: Instant { Self.time(CLOCK_MONOTONIC) }
+  package var now: Instant { Loop.now }
 
-  package var wallClock: Duration { .nanoseconds(Int64(Self.time(CLOCK_REALTIME).nanoseconds)) }
-
-  private static func time(_ clock: clockid_t) -> Instant {
-    var time = timespec()
-    clock_gettime(clock, &time)
-    return Instant(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
-  }
+  package var wallClock: Duration { .nanoseconds(Int64(clamping: Loop.nanoseconds(of: CLOCK_REALTIME))) }
 
   package func arm(_ timer: LoopTimer, at deadline: Instant, for target: any LoopTimerTarget) {
     timers.arm(timer, at: deadline, for: target)

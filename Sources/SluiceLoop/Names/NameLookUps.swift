@@ -106,8 +106,8 @@ struct NameLookUps<Reply> {
     return replies.removeValue(forKey: name) ?? []
   }
 
-  /// Returns the replies to call with a failure. If this was the only thread, these are all replies. Otherwise there
-  /// are none, because the other threads look up the names that wait.
+  /// Returns the callers that must be told of a failure: all of them if this was the only thread. Otherwise returns
+  /// none, because the other threads look up the names that wait.
   mutating func threadDidNotStart() -> [Reply] {
     threads -= 1
     guard threads == 0 else { return [] }

@@ -5,16 +5,26 @@ import SluiceRecords
 extension Transaction {
   /// Calls request stages from a position on, until a stage does not answer proceed.
   func callRequestStages(from first: Int) -> TransactionMachine.Action {
-    call(pipeline.requestStages, from: first, needs: .request, as: .request, .request) { $0.interceptRequest($1) }
+    call(pipeline.requestStages, from: first, needs: .request, as: .request, .request) {
+      $0.interceptRequest($1)
+    } record: {
+      $0.recordRequestStage($1, nanoseconds: $2)
+    }
   }
 
   func callResponseStages(from first: Int) -> TransactionMachine.Action {
-    call(pipeline.responseStages, from: first, needs: .response, as: .response, .response) { $0.interceptResponse($1) }
+    call(pipeline.responseStages, from: first, needs: .response, as: .response, .response) {
+      $0.interceptResponse($1)
+    } record: {
+      $0.recordResponseStage($1, nanoseconds: $2)
+    }
   }
 
   func callFailureStages(from first: Int, _ failure: TransactionError) -> TransactionMachine.Action {
     call(pipeline.responseStages, from: first, needs: .failure, as: .failure, .failure) {
       $0.interceptFailure($1, failure)
+    } record: {
+      $0.recordFailureStage($1, nanoseconds: $2)
     }
   }
 
@@ -22,7 +32,8 @@ extension Transaction {
   @inline(__always)
   private func call(
     _ bindings: [StageBinding], from first: Int, needs capability: StageCapabilities, as phase: Exchange.Phase,
-    _ kind: StagePhase, _ function: (any Interceptor, Exchange) -> Verdict
+    _ kind: StagePhase, _ function: (any Interceptor, Exchange) -> Verdict,
+    record: (PipelineMetrics, Int, UInt64) -> Void
   ) -> TransactionMachine.Action {
     var started = clock ?? loop.now
     exchange.phase = phase
@@ -52,7 +63,7 @@ extension Transaction {
       if isObserved { noteCall(bindings[index]) }
       let verdict = unsafe binding._withUnsafeGuaranteedRef { function($0.interceptor, exchange) }
       let ended = loop.now
-      metrics.recordStage(kind, index, nanoseconds: ended.nanoseconds &- started.nanoseconds)
+      record(metrics, index, ended.nanoseconds &- started.nanoseconds)
       started = ended
       if case .proceed = verdict, token == nil {
         if isObserved { noteAnswer(.proceed) }

@@ -73,8 +73,7 @@ extension PluginInstance {
 
   @inline(__always)
   private func run(_ call: @autoclosure () -> StageCall, _ exchange: Exchange) -> Verdict {
-    if isBlocking { return runBlocking(call(), exchange) }
-    if turns != nil { return runInTurn(call(), exchange) }
+    if hasHostTokens { return isBlocking ? runBlocking(call(), exchange) : runInTurn(call(), exchange) }
     return perform(call(), on: exchange)
   }
 

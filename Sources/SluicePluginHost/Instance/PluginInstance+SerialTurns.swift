@@ -62,8 +62,6 @@ extension PluginInstance {
 
 // Tokens that the host takes itself, to suspend a transaction before the plugin is called.
 extension PluginInstance {
-  var hasHostTokens: Bool { isBlocking || turns != nil }
-
   func takeHostToken(_ exchange: Exchange) -> SuspensionToken? {
     guard let token = exchange.suspend() else { return nil }
     hostTokens.withLock { _ = $0.insert(token) }

@@ -34,6 +34,8 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   /// Lets one call run at a time; nil if several calls can run at the same time.
   let turns: SerialTurns?
   let isBlocking: Bool
+  /// Whether the host takes the tokens of calls that have to wait: for their turn, or for a thread of the pool.
+  let hasHostTokens: Bool
   /// The tokens of calls that wait for a turn or run on the pool. The host has taken these tokens itself, so the plugin
   /// does not know them.
   let hostTokens = Locked<Set<SuspensionToken>>([])
@@ -108,6 +110,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     capabilities = tables.capabilities
     turns = tables.interceptor.flags & UInt32(SLUICE_FLAG_SERIAL) != 0 ? SerialTurns() : nil
     isBlocking = tables.interceptor.flags & UInt32(SLUICE_FLAG_BLOCKING) != 0
+    hasHostTokens = isBlocking || turns != nil
     seat.seat(self)
   }
 
