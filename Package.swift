@@ -155,7 +155,8 @@ let package = Package(
     .target(
       name: "SluiceTransport",
       dependencies: [
-        "SluiceLoop", "SluicePipeline", "SluiceMessages", "SluiceContentCoding", "SluiceSupport", "CLinux", "CTLS",
+        "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding", "SluiceSupport", "CLinux",
+        "CTLS",
       ], swiftSettings: strict),
     .target(
       name: "SluiceWire",
@@ -426,7 +427,8 @@ let package = Package(
     tests(
       "SluiceTransport",
       [
-        "SluiceCurl", "SluiceWire", "SluiceLoop", "SluicePipeline", "SluiceMessages", "SluiceServer", "SluiceSupport",
+        "SluiceCurl", "SluiceWire", "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceServer",
+        "SluiceSupport",
       ]),
     tests("SluiceServer", ["SluiceMessages", "SluiceJSON"]),
     tests(

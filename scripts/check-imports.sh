@@ -22,7 +22,7 @@ edge  SluiceIDNA        SluiceMessages CIDN2
 edge  SluiceCookies     SluiceMessages CPSL
 edge  SluiceContentCoding CZlib CBrotli CZstd
 edge  SluiceLoop        SluicePipeline SluiceMessages CLinux
-edge  SluiceTransport   SluiceLoop SluicePipeline SluiceMessages SluiceContentCoding CTLS CLinux
+edge  SluiceTransport   SluiceLoop SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CTLS CLinux
 edge  SluiceWire        SluiceTransport SluiceLoop SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CTLS CNGHTTP2 CLinux
 edge  SluiceCurl        SluiceTransport SluiceLoop SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CCurl CStreamEvents CLinux
 edge  SluicePluginImage SluiceMessages CSluice CLinux

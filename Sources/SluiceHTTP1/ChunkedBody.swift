@@ -114,7 +114,8 @@ package final class ChunkedBody {
   private func countExtension() throws(MessageViolation) {
     extensionBytes += 1
     guard extensionBytes <= limits.chunkExtensionBytes else {
-      throw MessageViolation(.tooLong, "chunk extensions of more than \(limits.chunkExtensionBytes) bytes")
+      throw MessageViolation(
+        .tooLong(.chunkExtensionBytes), "chunk extensions of more than \(limits.chunkExtensionBytes) bytes")
     }
   }
 

@@ -6,8 +6,8 @@ package struct MessageViolation: Error, Hashable, Sendable {
     case notHTTP
     /// A head, a field, a chunk or the framing is not valid.
     case invalid
-    /// The message is valid so far, but exceeds a limit.
-    case tooLong
+    /// The message is valid so far, but exceeds this limit.
+    case tooLong(MessageLimits.Limit)
   }
 
   package let kind: Kind
@@ -21,20 +21,24 @@ package struct MessageViolation: Error, Hashable, Sendable {
 
   /// - Parameter part: the head, or the trailers.
   package static func excess(ofBytes limits: MessageLimits, part: String) -> Self {
-    MessageViolation(.tooLong, "\(part) of more than \(limits.headBytes) bytes")
+    MessageViolation(.tooLong(.headBytes), "\(part) of more than \(limits.headBytes) bytes")
   }
 
   package static func excess(ofFields limits: MessageLimits, part: String) -> Self {
-    MessageViolation(.tooLong, "\(part) with more than \(limits.fields) fields")
+    MessageViolation(.tooLong(.fields), "\(part) with more than \(limits.fields) fields")
   }
 
   package static func excess(ofInformational limits: MessageLimits) -> Self {
-    MessageViolation(.tooLong, "more than \(limits.informationalResponses) informational responses")
+    MessageViolation(
+      .tooLong(.informationalResponses), "more than \(limits.informationalResponses) informational responses")
   }
 }
 
 /// The limits for a message.
 package struct MessageLimits: Sendable, Hashable {
+  /// The name of one of the limits.
+  package enum Limit: Sendable, Hashable { case headBytes, fields, informationalResponses, chunkExtensionBytes }
+
   /// The maximum number of bytes of a head, including its line ends. It also applies to the trailers of a message.
   package var headBytes = 256 << 10
   /// The maximum number of fields of a head. It also applies to the trailers of a message.

@@ -111,7 +111,7 @@ package final class ResponseHead {
     try checkStart(bytes)
     guard let line = try statusLine.next(in: bytes) else {
       guard bytes.count <= limits.headBytes else {
-        throw MessageViolation(.tooLong, "a status line of more than \(limits.headBytes) bytes")
+        throw MessageViolation(.tooLong(.headBytes), "a status line of more than \(limits.headBytes) bytes")
       }
       return false
     }

@@ -183,6 +183,54 @@ import Testing
     #expect(last.contains(#""code":"sink","message":"cannot write /dev/full: No space left on device""#), "\(last)")
   }
 
+  @Test(
+    arguments: [
+      (#""maxHeadBytes": 2048"#, "HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 2048))\r\n\r\n"),
+      (#""maxHeadFields": 20"#, "HTTP/1.1 200 OK\r\n\(String(repeating: "X: y\r\n", count: 21))\r\n"),
+      (#""maxInformationalResponses": 1"#, String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 2)),
+    ], ["wire", "curl"])
+  func `a response over a limit fails with the name of the limit, over both transports`(
+    _ row: (limit: String, response: String), _ engine: String
+  ) async throws {
+    let server = try ScriptedServer(.receiveHead, .send(row.response), .receiveToEnd)
+    let folder = try TemporaryDirectory()
+    let pipeline = try folder.write(#"{"transport": {"engine": "\#(engine)", \#(row.limit)}}"#, to: "c.json")
+    let result = try await Tool.run("send", "-c", pipeline, server.baseURL)
+    let key = try #require(row.limit.split(separator: "\"").first)
+    #expect(result.errorText.contains("the response exceeds a limit: "), "\(result.errorText)")
+    #expect(result.errorText.hasSuffix("raise transport.\(key)\n"), "\(result.errorText)")
+  }
+
+  @Test(arguments: [
+    #""engine": "wire", "proxy": "http://127.0.0.1:9""#, #""engine": "curl", "maxChunkExtensionBytes": 9"#,
+  ])
+  func `settings that the engine does not support are a usage error that names their keys`(_ keys: String) async throws
+  {
+    let folder = try TemporaryDirectory()
+    let pipeline = try folder.write(#"{"transport": {\#(keys)}}"#, to: "c.json")
+    for arguments in [["check", "-c", pipeline], ["send", "-c", pipeline, "http://127.0.0.1:9/"]] {
+      let result = try await Tool.run(arguments: arguments)
+      #expect(result.status == 2)
+      #expect(result.errorText.contains("transport.engine is "))
+      #expect(
+        result.errorText.contains("transport.proxy") || result.errorText.contains("transport.maxChunkExtensionBytes"),
+        "\(result.errorText)")
+    }
+  }
+
+  @Test func `a setting of the configuration is named by its key, and an option by its name`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let folder = try TemporaryDirectory()
+    let pipeline = try folder.write(#"{"transport": {"timeout": "50ms"}}"#, to: "c.json")
+    let key = try await Tool.run("send", "-c", pipeline, server.baseURL)
+    #expect(key.errorText.hasSuffix(" (transport.timeout)\n"), "\(key.errorText)")
+    let option = try await Tool.run("send", "-c", pipeline, "-m", "50ms", server.baseURL)
+    #expect(option.errorText.hasSuffix(" (-m)\n"), "\(option.errorText)")
+    server.release()
+  }
+
   @Test func `a timeout has its own code`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

@@ -148,7 +148,7 @@ import Testing
     limits.headBytes = three.utf8.count + 2
     #expect(violation(three + "\r\n", limits) == nil)
     limits.headBytes -= 1
-    #expect(violation(three + "\r\n", limits)?.kind == .tooLong)
+    #expect(violation(three + "\r\n", limits)?.kind == .tooLong(.headBytes))
     limits = MessageLimits()
     limits.informationalResponses = 2
     let hint = "HTTP/1.1 103 Early Hints\r\n\r\n"

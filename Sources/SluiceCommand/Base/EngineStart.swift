@@ -54,9 +54,8 @@ enum EngineStart {
   private static func status(of error: EngineError) -> ExitStatus {
     switch error.underlying {
     case let cause as PluginError: cause.isRefusal ? .refused : .usage
-    // Most errors in a configuration are found before the transport is created. Only the files of "tls" are read by the
-    // transport.
-    case let cause as TransportError: cause.code == .tls ? .usage : .failed
+    // The transport reads the files of "tls", and refuses settings that the chosen engine does not support.
+    case let cause as TransportError: cause.code == .tls || cause.code == .transport ? .usage : .failed
     default: .usage
     }
   }

@@ -18,7 +18,7 @@ enum SendConfiguration {
     }
     configuration.transport.loops = 1
     try applyTimes(arguments, to: &configuration)
-    configuration.transport.names = names
+    configuration.transport.names = names(arguments)
     try applyHops(arguments, to: &configuration)
     try TLSOptions.apply(arguments, to: &configuration.transport.tls)
     try ConnectionOptions.apply(arguments, to: &configuration)
@@ -94,20 +94,25 @@ enum SendConfiguration {
     configuration.retry.budget = 1
   }
 
-  /// The names of settings in error messages. A setting that an option sets has the option's name, and any other
-  /// setting has its key.
-  private static var names: SettingNames {
+  /// The names of settings in error messages: that of the option. If there is a configuration, a setting that no option
+  /// sets has the name of its key.
+  private static func names(_ arguments: ParsedArguments) -> SettingNames {
     var names = SettingNames()
-    names.deadline = "-m"
-    names.timeout = "-m"
-    names.connectTimeout = "--connect-timeout"
-    names.maximumRedirects = "--max-redirs"
-    names.authorities = "--cacert"
-    names.certificate = "--cert"
-    names.key = "--key"
+    func use(_ option: String, for name: WritableKeyPath<SettingNames, String>, as word: String? = nil) {
+      guard arguments["config"] == nil || arguments.has(option) else { return }
+      names[keyPath: name] = word ?? "--\(option)"
+    }
+    use("max-time", for: \.deadline, as: "-m")
+    use("max-time", for: \.timeout, as: "-m")
+    use("connect-timeout", for: \.connectTimeout)
+    use("max-redirs", for: \.maximumRedirects)
+    use("cacert", for: \.authorities)
+    use("cert", for: \.certificate)
+    use("key", for: \.key)
+    use("proxy", for: \.proxy, as: "-x")
+    names.keyPassword = "--pass"
     names.publicKeys = "--pinnedpubkey"
     names.http11 = "--http1.1"
-    names.proxy = "-x"
     return names
   }
 

@@ -2,6 +2,7 @@ import Glibc
 import SluiceContentCoding
 import SluiceHTTP1
 import SluiceMessages
+import SluiceTransport
 
 /// Puts a response head together from libcurl's header lines, for every version of HTTP.
 struct ResponseReader {
@@ -13,14 +14,7 @@ struct ResponseReader {
     case invalid(String)
   }
 
-  /// The maximum size of a head, including the informational heads before it. Newer versions of libcurl have the same
-  /// limit.
-  static let maximumHeadBytes = 300 << 10
-  /// The maximum size of the trailers in bytes.
-  static let maximumTrailerBytes = 256 << 10
-  /// The maximum number of fields in a head or in trailers. It keeps a search by position or name fast.
-  static let maximumFields = 4096
-
+  private let limits: MessageLimits
   private(set) var status = 0
   private(set) var version: HTTPVersion?
   var headers = HeaderFields()
@@ -41,10 +35,13 @@ struct ResponseReader {
   private var isAnswerToHead = false
   /// Whether the last piece of a line had no line end.
   private var isWithinLine = false
+  private var informationalCount = 0
+
+  init(_ limits: MessageLimits) { self.limits = limits }
 
   /// Must be called when a request is sent. The following lines belong to its response.
   mutating func begin(isHead: Bool, expectedFields: Int, expectedBytes: Int) {
-    if status != 0 { self = ResponseReader() }
+    if status != 0 { self = ResponseReader(limits) }
     isAnswerToHead = isHead
     self.expectedFields = expectedFields
     self.expectedBytes = expectedBytes
@@ -88,7 +85,7 @@ struct ResponseReader {
     let bytes = line.assumingMemoryBound(to: UInt8.self).span.extracting(0..<count)
     lineBytes += line.count
     if isHeadDone { return takeTrailer(bytes) }
-    guard lineBytes <= Self.maximumHeadBytes else { return Self.tooLong("a head", Self.maximumHeadBytes, "bytes") }
+    guard lineBytes <= limits.headBytes else { return Self.refusal(.excess(ofBytes: limits, part: "head")) }
     if count == 0 { return endHead() }
     if Self.isStatusLine(bytes) { return takeStatusLine(bytes) }
     guard status != 0 else { return Self.headWithoutStatus }
@@ -98,14 +95,14 @@ struct ResponseReader {
     let value = bytes.extracting(Self.trimmed(bytes, from: colon + 1))
     guard Self.isValue(value) else { return Self.invalidValue(of: name) }
     note(name, value)
-    guard headers.count < Self.maximumFields else { return Self.tooLong("a head", Self.maximumFields, "fields") }
+    guard headers.count < limits.fields else { return Self.refusal(.excess(ofFields: limits, part: "head")) }
     headers.append(name, value)
     return .more
   }
 
   private mutating func endHead() -> Step {
     guard status != 0 else { return Self.headWithoutStatus }
-    if status < 200 { return status == 101 ? .invalid("an upgrade that was not requested (101)") : .informational }
+    if status < 200 { return endInformational() }
     do throws(FramingViolation) {
       body = try framing.body(status: status, version: version, isAnswerToHead: isAnswerToHead)
     } catch { return .invalid(error.reason + Self.advice) }
@@ -113,6 +110,16 @@ struct ResponseReader {
     isHeadDone = true
     lineBytes = 0
     return .head
+  }
+
+  private mutating func endInformational() -> Step {
+    guard status != 101 else { return .invalid("an upgrade that was not requested (101)") }
+    informationalCount += 1
+    guard informationalCount <= limits.informationalResponses else {
+      return Self.refusal(.excess(ofInformational: limits))
+    }
+    lineBytes = 0
+    return .informational
   }
 
   /// Handles a status line, such as `HTTP/1.1 200 OK` or `HTTP/2 200`, which begins a new head.
@@ -158,21 +165,17 @@ struct ResponseReader {
   }
 
   private mutating func takeTrailer(_ bytes: Span<UInt8>) -> Step {
-    guard lineBytes <= Self.maximumTrailerBytes else {
-      return Self.tooLong("trailers", Self.maximumTrailerBytes, "bytes")
-    }
+    guard lineBytes <= limits.headBytes else { return Self.refusal(.excess(ofBytes: limits, part: "trailers")) }
     guard !bytes.isEmpty else { return .more }
     guard let colon = Self.endOfName(in: bytes) else { return .invalid("a trailer line without a valid name") }
-    guard trailers.count < Self.maximumFields else { return Self.tooLong("trailers", Self.maximumFields, "fields") }
+    guard trailers.count < limits.fields else { return Self.refusal(.excess(ofFields: limits, part: "trailers")) }
     let value = bytes.extracting(Self.trimmed(bytes, from: colon + 1))
     guard Self.isValue(value) else { return Self.invalidValue(of: bytes.extracting(0..<colon)) }
     trailers.append(bytes.extracting(0..<colon), value)
     return .more
   }
 
-  private static func tooLong(_ part: String, _ limit: Int, _ unit: String) -> Step {
-    .invalid("\(part) of more than \(limit) \(unit)" + advice)
-  }
+  private static func refusal(_ violation: MessageViolation) -> Step { .invalid(violation.explanation) }
 
   private static let advice = "; only the server can fix it"
   static let foldWithoutField = "a first header line that begins with a space" + advice

@@ -291,7 +291,8 @@ final class CurlHandle {
   private func configure(_ tls: TLSSettings) {
     if let certificate = tls.certificate { sluice_easy_set_text(easy, CURLOPT_SSLCERT, certificate) }
     if let key = tls.key { sluice_easy_set_text(easy, CURLOPT_SSLKEY, key) }
-    if let password = tls.password { sluice_easy_set_text(easy, CURLOPT_KEYPASSWD, password) }
+    // Without a password, OpenSSL would ask for it on the terminal, and block the loop while it waits.
+    sluice_easy_set_text(easy, CURLOPT_KEYPASSWD, tls.password ?? "")
     sluice_easy_set_long(easy, CURLOPT_SSLVERSION, tls.curlVersions)
     if let ciphers = tls.ciphers.tls12 { sluice_easy_set_text(easy, CURLOPT_SSL_CIPHER_LIST, ciphers) }
     if let ciphers = tls.ciphers.tls13 { sluice_easy_set_text(easy, CURLOPT_TLS13_CIPHERS, ciphers) }

@@ -83,7 +83,7 @@ final class CurlTransfer: Transfer {
     self.options = options
     self.observer = observer
     wantsFreshConnection = options.wantsFreshConnection
-    reader = ResponseReader()
+    reader = ResponseReader(transport.limits)
   }
 
   /// Libcurl can send trailers only with chunked framing in HTTP/1.1, and the version of the connection is not known

@@ -1,4 +1,5 @@
 import CCurl
+import SluiceHTTP1
 package import SluiceLoop
 package import SluiceMessages
 package import SluicePipeline
@@ -19,6 +20,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   package let settings: TransportSettings
   let multi: CurlMulti
   let proxy: ProxyChoice
+  let limits: MessageLimits
   private let resolver: NameResolver
 
   @exclusivity(unchecked) private var pool: [CurlHandle] = []
@@ -51,6 +53,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     self.loop = loop
     self.settings = settings
     self.resolver = resolver
+    limits = MessageLimits(settings.responseLimits)
     proxy = ProxyChoice(settings.unixSocket == nil ? settings.proxy : "")
     multi = try CurlMulti(loop: loop)
     if let limit = settings.maximumConnectionsPerHost {

@@ -10,6 +10,8 @@ package struct SettingNames: Sendable, Hashable {
   package var authorities = "transport.tls.ca"
   package var certificate = "transport.tls.cert"
   package var key = "transport.tls.key"
+  /// The setting for the password of ``key``; nil if there is none.
+  package var keyPassword: String?
   /// The public keys that a server may have.
   package var publicKeys = "the public keys of the settings"
   /// The setting that selects HTTP/1.1.

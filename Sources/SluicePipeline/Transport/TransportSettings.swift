@@ -84,7 +84,8 @@ public struct TransportSettings: Sendable {
 
 /// How much of a response is accepted besides its body; more fails with ``ErrorCode/invalidResponse``.
 ///
-/// Libcurl has limits of its own for chunk extensions and for a line, and accepts at most 300 KiB for a head.
+/// Libcurl also has limits of its own: 100 KiB for a line, and in newer versions 300 KiB for all heads of a response. It
+/// skips chunk extensions without a limit.
 public struct ResponseLimits: Sendable, Hashable {
   /// The maximum number of bytes of one head, including its line ends. It also applies to the trailers of one response.
   public var maximumHeadBytes = 262_144
@@ -93,7 +94,13 @@ public struct ResponseLimits: Sendable, Hashable {
   /// The maximum number of informational responses (1xx) before the final response.
   public var maximumInformationalResponses = 100
   /// The maximum number of bytes of all chunk extensions of one body.
-  public var maximumChunkExtensionBytes = 16_384
+  public var maximumChunkExtensionBytes = defaultChunkExtensionBytes
+  package static let defaultChunkExtensionBytes = 16_384
+
+  /// The key of a limit that differs from its default and that libcurl does not support; nil if there is none.
+  package var keyBeyondCurl: String? {
+    maximumChunkExtensionBytes == Self.defaultChunkExtensionBytes ? nil : "transport.maxChunkExtensionBytes"
+  }
 
   /// The defaults of a configuration.
   package init() {}

@@ -66,8 +66,14 @@ package struct TLSAdvice {
   }
 
   private var passwordAdvice: String {
-    guard ["password", "decrypt", "interrupted"].contains(where: detail.contains) else { return "" }
-    return settings.tls.password == nil ? "; the key has a password" : "; the given password is wrong"
+    let mightHavePassword = detail.contains("unable to set private key")
+    let hasPassword = ["password", "decrypt", "interrupted"].contains(where: detail.contains)
+    guard hasPassword || mightHavePassword else { return "" }
+    if settings.tls.password != nil {
+      return mightHavePassword ? ", or the password is wrong" : "; the password is wrong"
+    }
+    let advice = names.keyPassword.map { "give it with \($0)" } ?? "store the key without it"
+    return mightHavePassword ? "; if the key has a password, \(advice)" : "; the key has a password: \(advice)"
   }
 
   /// Advice about a server certificate that was not accepted. Trusting another authority helps only with some faults.

@@ -80,15 +80,7 @@ enum WireFailure {
   }
 
   static func invalid(_ violation: MessageViolation, _ origin: Origin) -> TransportError {
-    switch violation.kind {
-    case .notHTTP:
-      make(
-        .invalidResponse, "the answer is not HTTP: \(violation.reason); check that the URL leads to an HTTP server",
-        origin)
-    case .invalid, .tooLong:
-      make(
-        .invalidResponse, "the response is not valid HTTP: \(violation.reason); only the server can fix it", origin)
-    }
+    make(.invalidResponse, violation.explanation, origin)
   }
 
   /// The error for a connection that broke while it carried a request.

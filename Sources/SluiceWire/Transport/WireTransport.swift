@@ -302,16 +302,6 @@ private struct EndedTransfer: @unchecked Sendable {
   init(_ transfer: WireTransfer) { self.transfer = transfer }
 }
 
-extension MessageLimits {
-  fileprivate init(_ limits: ResponseLimits) {
-    self.init()
-    headBytes = limits.maximumHeadBytes
-    fields = limits.maximumHeadFields
-    informationalResponses = limits.maximumInformationalResponses
-    chunkExtensionBytes = limits.maximumChunkExtensionBytes
-  }
-}
-
 extension WireTransport: LoopTimerTarget {
   package func timerDidFire(_ timer: LoopTimer) {
     var oldest: Instant?
