@@ -40,6 +40,14 @@ import Testing
     #expect(lines.contains { $0.hasPrefix("request stamp ") })
   }
 
+  @Test func `a cost whose lowest value is not above 0 is not taken for a measurement`() {
+    #expect(BenchReport.lines(of: BenchSpread([1e-6, 2e-6])).count == 1)
+    for values in [[-1e-6, 2e-6], [-2e-6, -1e-6], [0]] {
+      let lines = BenchReport.lines(of: BenchSpread(values))
+      #expect(lines.count == 2 && lines[1].contains("use more requests (-n) or --rounds"), "\(lines)")
+    }
+  }
+
   @Test func `the JSON document has the times with and without stages, the cost and the stages`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

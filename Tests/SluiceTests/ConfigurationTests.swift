@@ -90,6 +90,7 @@ import Testing
     ("{\"transport\": {\"baseURL\": \"http://💩.example\"}}", "transport.baseURL: its host \"💩.example\""),
     ("{\"transport\": {\"httpVersion\": \"3\"}}", "expected \"1.0\", \"1.1\", \"2\" or \"2-prior-knowledge\""),
     ("{\"transport\": {\"tls\": {\"verify\": \"no\"}}}", "transport.tls.verify: expected true or false"),
+    ("{\"transport\": {\"tls\": {\"key\": \"k\"}}}", "transport.tls.key: a key without \"cert\" has no effect"),
     ("{\"validate\": {\"statuses\": [\"9\"]}}", "validate.statuses[0]: expected a status"),
     ("{\"requestId\": {\"header\": \"a b\"}}", "requestId.header: expected the name of a header"),
     ("{\"watchdog\": {\"kill\": \"10ms\"}}", "watchdog.kill: expected at least \"1s\", found \"10ms\""),

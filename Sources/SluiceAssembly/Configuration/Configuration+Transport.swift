@@ -80,6 +80,9 @@ extension Configuration {
     transport.tls.ca = try node["ca"]?.path()
     transport.tls.certificate = try node["cert"]?.path()
     transport.tls.key = try node["key"]?.path()
+    if let key = node["key"], transport.tls.key != nil, transport.tls.certificate == nil {
+      throw key.error("a key without \"cert\" has no effect; add the client certificate of this key")
+    }
     if let verify = node["verify"] { transport.tls.verify = try verify.bool() }
   }
 }

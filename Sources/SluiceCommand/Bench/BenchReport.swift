@@ -72,8 +72,15 @@ struct BenchReport: Sendable {
   }
 
   private var costLines: [String] {
-    guard let cost else { return ["The pipeline has no stages."] }
-    return ["The stages cost \(cost.text { Self.time($0) }) of processor time per request."]
+    cost.map { Self.lines(of: $0) } ?? ["The pipeline has no stages."]
+  }
+
+  /// The answer, with what to do if the rounds were too few or too short for it.
+  static func lines(of cost: BenchSpread) -> [String] {
+    let answer = "The stages cost \(cost.text { time($0) }) of processor time per request."
+    guard cost.lowest <= 0 else { return [answer] }
+    let advice = "The lowest value is not above 0, so this is not a measurement: use more requests (-n) or --rounds."
+    return [answer, advice]
   }
 
   /// A difference of two measurements, which can be negative.
