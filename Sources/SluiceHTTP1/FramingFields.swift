@@ -51,6 +51,9 @@ struct FramingFields: Sendable {
     }
   }
 
+  /// Whether ``length()`` or ``coding()`` throws.
+  var isInvalid: Bool { codingFault != nil || lengthFault != nil }
+
   /// The length of the body in bytes; nil without a `Content-Length`.
   func length() throws(FramingViolation) -> Int? {
     if let lengthFault { throw FramingViolation(reason: lengthFault.reason) }

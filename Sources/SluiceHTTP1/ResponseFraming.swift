@@ -24,11 +24,17 @@ package struct ResponseFraming: Sendable {
   }
 
   private var fields = FramingFields()
+  /// Whether the response has no body, but fields that frame one. A server that sends this body anyway would send it as
+  /// the response to the next request, so the connection should not be used again.
+  package private(set) var contradictsNoBody = false
 
   package init() {}
 
   /// Forgets all fields.
-  mutating func reset() { fields.reset() }
+  mutating func reset() {
+    fields.reset()
+    contradictsNoBody = false
+  }
 
   /// Notes the value of a `Content-Length`. If there are several values, in one field or in several fields, they must
   /// be equal (RFC 9112 §6.3).
@@ -44,11 +50,14 @@ package struct ResponseFraming: Sendable {
   package mutating func body(
     status: Int, version: HTTPVersion?, isAnswerToHead: Bool
   ) throws(FramingViolation) -> Body {
-    if isAnswerToHead || (100..<200).contains(status) || status == 204 || status == 304 { return .none }
+    let isMultiplexed = version == .http2 || version == .http3
+    if isAnswerToHead || (100..<200).contains(status) || status == 204 || status == 304 {
+      contradictsNoBody = !isMultiplexed && framesBody(status: status)
+      return .none
+    }
     // The function is mutating so that it works on the value in place. Otherwise, a caller that stores the value in an
     // object would copy it, and the copy would change reference counts.
     let bytes = try fields.length()
-    let isMultiplexed = version == .http2 || version == .http3
     let coding = try fields.coding()
     switch coding {
     case .missing: return bytes.map { .length($0) } ?? (isMultiplexed ? .stream : .close)
@@ -60,11 +69,22 @@ package struct ResponseFraming: Sendable {
     }
   }
 
+  /// Whether a response without a body has fields from which another reader could conclude that a body follows. A
+  /// response with 204 can have neither of the fields (RFC 9110 §8.6, RFC 9112 §6.1). To HEAD, and with 304, each of
+  /// them describes the body that is left out.
+  private func framesBody(status: Int) -> Bool {
+    if fields.isInvalid { return true }
+    let length = try? fields.length()
+    if status == 204 { return hasCoding || (length ?? 0) > 0 }
+    return hasCoding && length != nil
+  }
+
+  private var hasCoding: Bool { if case .missing = fields.foundCoding { false } else { true } }
+
   /// Whether the connection must not be used again, because the response has a transfer coding in HTTP/1.0. HTTP/1.0
   /// has no transfer codings, so a proxy may have forwarded the framing without understanding it (RFC 9112 §6.1).
   package func mustClose(version: HTTPVersion?) -> Bool {
     guard version == .http10 else { return false }
-    if case .missing = fields.foundCoding { return false }
-    return true
+    return hasCoding
   }
 }

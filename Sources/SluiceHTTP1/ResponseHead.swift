@@ -66,6 +66,9 @@ package final class ResponseHead {
     return version == .http10 && !keepsAlive
   }
 
+  /// Whether the response has no body, but fields that frame one (``ResponseFraming/contradictsNoBody``).
+  package var contradictsNoBody: Bool { framing.contradictsNoBody }
+
   /// Reads the head as far as it has arrived.
   ///
   /// - Parameter bytes: all bytes of the head so far: the bytes of the last call, and the bytes received since. Bytes

@@ -47,6 +47,30 @@ import Testing
     #expect(result.status == 0)
   }
 
+  @Test(arguments: ["", #", "maxConnectionsPerHost": 1"#])
+  func `after a request that gave up during a TLS handshake, the next one uses another connection`(
+    _ limit: String
+  ) async throws {
+    guard NginxServer.isAvailable else { return }
+    let certificates = try await TestCertificates.shared()
+    let server = try await NginxServer.start(certificates: certificates)
+    defer { withExtendedLifetime(server) {} }
+    // The first connection gets no answer to its ClientHello.
+    let relay = try ScriptedServer([[.receiveToEnd], [.tunnel(toPort: server.securePort)]])
+    let folder = try TemporaryDirectory()
+    let text = """
+      {"transport": {"connectTimeout": "300s", "tls": {"ca": "\(certificates.authority)"}\(limit)}}
+      """
+    let file = try folder.write(text, to: "c.json")
+    let url = "https://localhost:\(relay.port)/json"
+    let lines = [(1, "300ms"), (2, "250s"), (3, "250s")].map {
+      #"{"id": "\#($0.0)", "url": "\#(url)", "timeout": "\#($0.1)"}"# + "\n"
+    }
+    let result = try await Tool.run("run", "-q", "-c", file, "--concurrency", "1", input: lines.joined())
+    #expect(try result.documents.map(\.status) == [nil, 200, 200], "\(result.outputText)")
+    #expect(relay.connectionCount == 2)
+  }
+
   /// A request that a stage answers never waits. A loop that only began such requests would never read from the wire.
   @Test func `a request on the wire is answered while many others are answered by a stage`() async throws {
     let server = try LoopbackServer()

@@ -12,6 +12,7 @@ struct Reading: Equatable {
   var fields: [String] = []
   var framing: ResponseFraming.Body?
   var endsConnection = false
+  var contradictsNoBody = false
   var body = ""
   var trailers: [String] = []
   /// The bytes after the response.
@@ -54,6 +55,7 @@ func read(
     reading.version = head.version
     reading.framing = head.body
     reading.endsConnection = head.endsConnection
+    reading.contradictsNoBody = head.contradictsNoBody
     reading.trailers = lines(of: body.trailers)
     reading.isComplete = body.isDone
   }

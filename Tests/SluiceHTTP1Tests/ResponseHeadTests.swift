@@ -126,6 +126,21 @@ import Testing
     #expect(reading.framing == ResponseFraming.Body.none && reading.isComplete && reading.rest == "next")
   }
 
+  @Test(arguments: [
+    ("GET", "204 No Content\r\nContent-Length: 5", true), ("GET", "204 No Content\r\nTransfer-Encoding: chunked", true),
+    ("GET", "204 No Content\r\nContent-Length: 0", false), ("GET", "204 No Content", false),
+    ("GET", "304 Not Modified\r\nContent-Length: 5", false),
+    ("GET", "304 Not Modified\r\nContent-Length: 5\r\nTransfer-Encoding: chunked", true),
+    ("HEAD", "200 OK\r\nContent-Length: 5", false), ("HEAD", "200 OK\r\nTransfer-Encoding: chunked", false),
+    ("HEAD", "200 OK\r\nContent-Length: 5\r\nContent-Length: 6", true),
+  ])
+  func `fields that frame a body contradict a response that has none`(
+    _ method: String, _ head: String, _ contradicts: Bool
+  ) throws {
+    let reading = try reading("HTTP/1.1 \(head)\r\n\r\n", method: method)
+    #expect(reading.framing == ResponseFraming.Body.none && reading.contradictsNoBody == contradicts)
+  }
+
   @Test func `a body without a length ends when the connection ends`() throws {
     let reading = try reading("HTTP/1.1 200 OK\r\n\r\nall of it")
     #expect(reading.framing == .close && reading.endsConnection && reading.body == "all of it" && !reading.isComplete)

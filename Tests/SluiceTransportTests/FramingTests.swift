@@ -65,9 +65,7 @@ import Testing
 
   @Test(arguments: [
     ("HEAD", "200 OK", "Content-Length: 5"), ("HEAD", "200 OK", "Transfer-Encoding: chunked"),
-    ("HEAD", "200 OK", "Content-Length: 2\r\nContent-Length: 5"), ("GET", "204 No Content", "Content-Length: 5"),
-    ("GET", "204 No Content", "Transfer-Encoding: chunked"), ("GET", "304 Not Modified", "Content-Length: 5"),
-    ("GET", "304 Not Modified", "Transfer-Encoding: chunked"),
+    ("GET", "304 Not Modified", "Content-Length: 5"), ("GET", "304 Not Modified", "Transfer-Encoding: chunked"),
   ])
   func `a response that cannot have a body ends with its head, whatever its headers say`(
     _ method: String, _ status: String, _ fields: String
@@ -75,6 +73,19 @@ import Testing
     let (first, next, connections) = try await records("HTTP/1.1 \(status)\r\n\(fields)\r\n\r\n", method: method)
     #expect(first.error == nil && first.bodyText.isEmpty, "\(String(describing: first.error))")
     #expect(next.bodyText == "same" && connections == 1, "\(String(describing: next.error)) \(connections)")
+  }
+
+  @Test(arguments: [
+    ("HEAD", "200 OK", "Content-Length: 2\r\nContent-Length: 5"), ("GET", "204 No Content", "Content-Length: 5"),
+    ("GET", "204 No Content", "Transfer-Encoding: chunked"),
+    ("GET", "304 Not Modified", "Content-Length: 5\r\nTransfer-Encoding: chunked"),
+  ])
+  func `after a response whose fields frame a body that it cannot have, the connection is not used again`(
+    _ method: String, _ status: String, _ fields: String
+  ) async throws {
+    let (first, next, connections) = try await records("HTTP/1.1 \(status)\r\n\(fields)\r\n\r\n", method: method)
+    #expect(first.error == nil && first.bodyText.isEmpty, "\(String(describing: first.error))")
+    #expect(next.bodyText == "other" && connections == 2, "\(String(describing: next.error)) \(connections)")
   }
 
   @Test(arguments: [

@@ -106,7 +106,7 @@ struct ResponseReader {
     do throws(FramingViolation) {
       body = try framing.body(status: status, version: version, isAnswerToHead: isAnswerToHead)
     } catch { return .invalid(error.reason + Self.advice) }
-    mustClose = framing.mustClose(version: version)
+    mustClose = framing.contradictsNoBody || framing.mustClose(version: version)
     isHeadDone = true
     lineBytes = 0
     return .head

@@ -24,6 +24,8 @@ final class Dial {
   let pool: OriginPool
   /// The only transfer that can get the connection; nil if any waiting transfer can.
   var owner: WireTransfer?
+  /// Whether a transfer has given up while this dial took long. No waiting transfer relies on it then.
+  var isDoubted = false
   private(set) var times = Times()
   private var untried: ArraySlice<SocketAddress> = []
   private var attempts: [ConnectAttempt] = []
@@ -32,7 +34,7 @@ final class Dial {
   private var lastFailure: TransportError?
   private let limitTimer = LoopTimer()
   private let attemptTimer = LoopTimer()
-  private var beganAt = Instant(nanoseconds: 0)
+  private(set) var beganAt = Instant(nanoseconds: 0)
   private var isLookingUp = true
   /// Whether a delegate was asked about the handshake and has not answered yet.
   private(set) var isAsking = false
@@ -51,6 +53,10 @@ final class Dial {
     loop.arm(limitTimer, at: beganAt + settings.connectTimeout, for: self)
     pool.address(self)
   }
+
+  /// Whether the dial takes so long that another one should be tried beside it, as between two addresses (RFC 8305 §5).
+  /// A look-up of the name is not slow in this sense: all dials of the pool wait for the same one.
+  func isSlow(at now: Instant) -> Bool { !isLookingUp && beganAt + Self.attemptDelay <= now }
 
   /// - Parameter wasLookedUp: whether the dial has waited for the addresses.
   func connect(to addresses: [SocketAddress], wasLookedUp: Bool = false) {

@@ -12,7 +12,8 @@ import SluiceTransport
 /// waited longest.
 ///
 /// While it is not known whether the server speaks HTTP/2, only one connection is attempted for all waiting transfers,
-/// because one HTTP/2 connection may be enough for them.
+/// because one HTTP/2 connection may be enough for them. If a transfer gives up while such an attempt takes long, the
+/// others do not rely on this attempt any more: another one is begun beside it.
 final class OriginPool {
   let key: PoolKey
   let preamble: RequestHead.Preamble
@@ -37,8 +38,10 @@ final class OriginPool {
   /// time.
   var takesExpectations = true
   private var dials: [ObjectIdentifier: Dial] = [:]
-  /// The number of dials whose connection is not reserved for one transfer.
+  /// The number of dials whose connection is not reserved for one transfer, without those that are doubted.
   private var sharedDials = 0
+  /// The maximum number of doubted dials that continue.
+  private static let doubtedDials = 3
   /// The number of connections that are open, including idle ones, or being made.
   private var connectionCount = 0
   private let sessions = TLSSessions()
@@ -191,7 +194,8 @@ final class OriginPool {
     speech = .single
     connectionCount -= 1
     addresses.distrust()
-    let transfer = dial.owner ?? waiting.popFirst()
+    // No transfer relies on a doubted dial, so none gets its error.
+    let transfer = dial.owner ?? (dial.isDoubted ? nil : waiting.popFirst())
     transfer?.times.fail(dial.times, at: Loop.now)
     transfer?.fail(error)
     balance()
@@ -203,7 +207,7 @@ final class OriginPool {
   func decide(_ challenge: HandshakeChallenge, for dial: Dial) {
     if dial.owner == nil, let asker = waiting.first(where: { $0.waitsInLine && !$0.isOver }) {
       dial.owner = asker
-      sharedDials -= 1
+      if !dial.isDoubted { sharedDials -= 1 }
       asker.leaveLine(for: dial)
       waiting.waiterDidEnd()
     }
@@ -278,8 +282,27 @@ final class OriginPool {
   /// Called when a transfer in the line has ended.
   func waiterDidEnd() {
     waiting.waiterDidEnd()
-    guard isPrivate, waiting.count == 0 else { return }
-    for dial in dials.values { drop(dial) }
+    if isPrivate {
+      guard waiting.count == 0 else { return }
+      for dial in dials.values { drop(dial) }
+    } else {
+      doubtSlowDials()
+    }
+  }
+
+  /// A transfer has given up before it got a connection. The server may never answer the attempts that already take
+  /// long, so they no longer count as connections for the waiting transfers. They continue, because a slow connection
+  /// may still be of use; but not if the limit leaves no room beside them.
+  private func doubtSlowDials() {
+    let now = transport.loop.turnBegan
+    for dial in dials.values where dial.owner == nil && !dial.isDoubted && dial.isSlow(at: now) {
+      dial.isDoubted = true
+      sharedDials -= 1
+    }
+    let doubted = dials.values.filter { $0.isDoubted && $0.owner == nil }.sorted { $0.beganAt < $1.beganAt }
+    let isFull = limit.map { connectionCount >= $0 } ?? false
+    for dial in doubted.dropLast(isFull ? 0 : Self.doubtedDials) { drop(dial) }
+    balance()
   }
 
   private func dial(for owner: WireTransfer?) {
@@ -292,7 +315,7 @@ final class OriginPool {
 
   private func forget(_ dial: Dial) {
     guard dials.removeValue(forKey: ObjectIdentifier(dial)) != nil else { return }
-    if dial.owner == nil { sharedDials -= 1 }
+    if dial.owner == nil, !dial.isDoubted { sharedDials -= 1 }
     unaddressed.removeAll { $0 === dial }
   }
 

@@ -305,6 +305,7 @@ final class WireConnection: HTTPConnection {
     let trailers = body.trailers
     let isReusable =
       isClean && sender.isDone && sendFailure == nil && !hasHungUp && !head.endsConnection
+      && !head.contradictsNoBody
       && (isDrained || !channel.hasInput())
     self.transfer = nil
     stage = .idle
