@@ -168,7 +168,7 @@ let package = Package(
       name: "SluiceCurl",
       dependencies: [
         "SluiceTransport", "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding",
-        "SluiceSupport", "CCurl", "CStreamEvents", "CLinux",
+        "SluiceSupport", "CCurl", "CStreamEvents", "CLinux", "CTLS",
       ], swiftSettings: strict),
     .target(
       name: "TransportLoad",

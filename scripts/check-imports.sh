@@ -24,7 +24,7 @@ edge  SluiceContentCoding CZlib CBrotli CZstd
 edge  SluiceLoop        SluicePipeline SluiceMessages CLinux
 edge  SluiceTransport   SluiceLoop SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CTLS CLinux
 edge  SluiceWire        SluiceTransport SluiceLoop SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CTLS CNGHTTP2 CLinux
-edge  SluiceCurl        SluiceTransport SluiceLoop SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CCurl CStreamEvents CLinux
+edge  SluiceCurl        SluiceTransport SluiceLoop SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CCurl CStreamEvents CLinux CTLS
 edge  SluicePluginImage SluiceMessages CSluice CLinux
 edge  SluicePluginFile  SluicePluginImage SluiceMessages CElf CCrypto
 edge  SluicePluginHost  SluicePluginImage SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CLinux

@@ -162,6 +162,32 @@ import Testing
     #expect(record.error == nil && record.bodyText == "hi", "\(String(describing: record.error))")
   }
 
+  @Test(.overEachTransport, arguments: [1, 2, 100])
+  func `over HTTP 1_1 with TLS, bytes behind a body in the same record are not the next response`(
+    _ inLastRecord: Int
+  ) async throws {
+    let certificates = try await TestCertificates.shared()
+    let server = try await TLSServer.start(certificates.server)
+    var settings = TransportSettings.patient
+    settings.tls.ca = certificates.authority
+    settings.httpVersion = .http11
+    let wire = try Wire(settings)
+    let probes = (0..<2).map { _ in Probe() }
+    wire.start(Request(url: try HTTPURL(server.baseURL + "/first")), probes[0])
+    try await server.waitForInput(containing: "GET /first")
+    // A record has at most 16,384 bytes, so the end of the body is in another record than its beginning.
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: "
+    let count = 16_384 + inLastRecord - head.utf8.count - "16384\r\n\r\n".utf8.count
+    let response = "\(head)\(count)\r\n\r\n" + String(repeating: "x", count: count)
+    try server.send(Array((response + "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil").utf8))
+    #expect(try await probes[0].waitForEnd().bodyText.utf8.count == count)
+    wire.start(Request(url: try HTTPURL(server.baseURL + "/next")), probes[1])
+    try await server.waitForInput(containing: "GET /next")
+    try server.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood".utf8))
+    let next = try await probes[1].waitForEnd()
+    #expect(next.bodyText == "good", "\(String(describing: next.error))")
+  }
+
   @Test func `over HTTP 1_1 with TLS, a connection that ends without a response byte fails as lost`() async throws {
     let certificates = try await TestCertificates.shared()
     let server = try await TLSServer.start(certificates.server)

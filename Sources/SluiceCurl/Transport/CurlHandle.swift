@@ -1,4 +1,5 @@
 import CCurl
+import CTLS
 import SluiceContentCoding
 import SluiceMessages
 import SluicePipeline
@@ -127,6 +128,10 @@ final class CurlHandle {
     isFresh = true
     sluice_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
   }
+
+  /// Whether OpenSSL has decrypted bytes that libcurl has not read yet. Call it in a callback, because only then does
+  /// the handle have a connection.
+  var hasUnreadTLS: Bool { sluice_easy_get_openssl(easy).map { SSL_pending(OpaquePointer($0)) > 0 } ?? false }
 
   /// Makes libcurl close the connection after this request.
   func closeConnection() {

@@ -26,6 +26,7 @@ extension CurlTransfer {
     switch receiver.take(piece, observer) {
     case .whole:
       noteEarlyEnd()
+      if reader.contentLength == receiver.receivedBytes { closeIfMoreHasArrived() }
       return isCancelled ? 0 : piece.count
     case .nothing:
       isPaused = true
@@ -63,6 +64,15 @@ extension CurlTransfer {
     receiver.begin(observer.transferDidReceiveHead(consume head))
     if let failure = receiver.failure { self.failure = failure }
     noteEarlyEnd()
+    if !hasBody { closeIfMoreHasArrived() }
+  }
+
+  /// Closes the connection after a response whose end has arrived, if OpenSSL holds further bytes of the same record.
+  /// Libcurl does not see them when it checks whether the idle connection is silent, so they would become the response
+  /// to the next request (RFC 9112 §9.2).
+  private func closeIfMoreHasArrived() {
+    guard request.url.origin.scheme == .https, reader.version != .http2 else { return }
+    if handle?.hasUnreadTLS == true { handle?.closeConnection() }
   }
 
   /// The codings that must be decoded.
