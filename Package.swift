@@ -155,7 +155,8 @@ let package = Package(
     .target(
       name: "SluiceTransport",
       dependencies: [
-        "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding", "SluiceSupport", "CLinux",
+        "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding", "SluiceSupport",
+        "CLinux",
         "CTLS",
       ], swiftSettings: strict),
     .target(

@@ -71,6 +71,16 @@ import Testing
     #expect(relay.connectionCount == 2)
   }
 
+  @Test func `if descriptors run out, idle connections are closed for requests to other servers`() async throws {
+    let servers = try (0..<80).map { _ in try ScriptedServer([ScriptStep.respond(body: "x") + [.receiveToEnd]]) }
+    let folder = try TemporaryDirectory()
+    let lines = servers.map { #"{"url": "\#($0.baseURL)/"}"# + "\n" }
+    let file = try folder.write(lines.joined(), to: "in.jsonl")
+    let result = try await Command.run(
+      "sh", ["-c", "ulimit -n 64 && exec \(Tool.path) run -q --concurrency 1 -i \(file)"], environment: Tool.cleared)
+    #expect(try result.documents.count { $0.status == 200 } == servers.count, "\(result.errorText)")
+  }
+
   /// A request that a stage answers never waits. A loop that only began such requests would never read from the wire.
   @Test func `a request on the wire is answered while many others are answered by a stage`() async throws {
     let server = try LoopbackServer()

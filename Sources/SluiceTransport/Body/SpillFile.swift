@@ -21,6 +21,8 @@ final class SpillFile: Sendable {
   /// `roomBytes` are left, it may continue.
   static let fullBytes = 1 << 20
   private static let roomBytes = 1 << 18
+  /// Pieces are joined up to this size, so that a body of many small pieces costs neither an array nor a write for each.
+  private static let joinedBytes = 1 << 16
 
   private struct State {
     var pieces: [[UInt8]] = []
@@ -60,7 +62,11 @@ final class SpillFile: Sendable {
   func append(_ piece: [UInt8]) throws(TransportError) -> Bool {
     let (failure, hasRoom, isNew) = state.withLock { state -> (TransportError?, Bool, Bool) in
       guard state.failure == nil else { return (state.failure, true, false) }
-      state.pieces.append(piece)
+      if let last = state.pieces.indices.last, state.pieces[last].count + piece.count <= Self.joinedBytes {
+        state.pieces[last] += piece
+      } else {
+        state.pieces.append(piece)
+      }
       state.waitingBytes += piece.count
       let hasRoom = state.waitingBytes < Self.fullBytes
       if !hasRoom { state.wait = .room }

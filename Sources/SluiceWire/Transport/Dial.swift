@@ -194,10 +194,18 @@ final class Dial {
     fail(lastFailure ?? WireFailure.withoutAddress(pool.origin, settings))
   }
 
+  /// If the process has no descriptor left, closes an idle connection and tries again. Otherwise connections to one
+  /// server that nobody uses would keep requests to other servers from beginning.
+  private func makeSocket(_ family: Int32) -> StreamSocket? {
+    if let socket = StreamSocket(family: family) { return socket }
+    guard errno == EMFILE || errno == ENFILE, pool.transport.closeOldestIdle() else { return nil }
+    return StreamSocket(family: family)
+  }
+
   /// Begins a connection to the address. Returns false if the connection has failed at once, so that the next address
   /// can be tried.
   private func begin(_ address: SocketAddress) -> Bool {
-    guard let socket = StreamSocket(family: address.family) else {
+    guard let socket = makeSocket(address.family) else {
       lastFailure = WireFailure.socket(pool.origin, errno)
       return false
     }

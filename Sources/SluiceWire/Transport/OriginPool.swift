@@ -398,6 +398,18 @@ final class OriginPool {
     return since
   }
 
+  /// When the connection that has been idle for the longest time became idle; nil if no connection is idle.
+  var idleSince: Instant? {
+    multiplexed.filter(\.isIdle).map(\.idleSince).reduce(idle.first?.idleSince) { min($0 ?? $1, $1) }
+  }
+
+  /// Closes the connection that has been idle for the longest time.
+  func closeOldestIdle() {
+    let shared = multiplexed.filter(\.isIdle).min { $0.idleSince < $1.idleSince }
+    if let oldest = idle.first, shared.map({ oldest.idleSince <= $0.idleSince }) ?? true { return oldest.close() }
+    shared?.closeIdle()
+  }
+
   func close() {
     for dial in dials.values { dial.cancel() }
     dials = [:]

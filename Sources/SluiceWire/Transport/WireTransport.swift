@@ -289,6 +289,14 @@ package final class WireTransport: Transport, @unchecked Sendable {
   /// Whether a connection that becomes idle now is kept open.
   var keepsMoreIdle: Bool { !isClosed && idleCount < max(Self.idleConnections, transfers.count) }
 
+  /// Closes the idle connection of this loop that was used least recently. Returns false if no connection is idle.
+  func closeOldestIdle() -> Bool {
+    let candidates = pools.values.compactMap { pool in pool.idleSince.map { (pool, $0) } }
+    guard let (pool, _) = candidates.min(by: { $0.1 < $1.1 }) else { return false }
+    pool.closeOldestIdle()
+    return true
+  }
+
   /// Called when a connection has become idle. Starts the timer that closes idle connections.
   func watchIdle() {
     if !idleTimer.isArmed { loop.arm(idleTimer, at: loop.turnBegan + Self.idleLimit, for: self) }
