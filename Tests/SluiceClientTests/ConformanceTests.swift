@@ -81,15 +81,16 @@ import Testing
       [
         .receiveHead, .send("HTTP/1.1 \(status) X\r\nContent-Length: 5\r\nETag: \"a\"\r\n\r\n"), .receiveHead,
         .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .receiveToEnd,
-      ]
+      ], ScriptStep.respond(body: "ok") + [.receiveToEnd],
     ])
     defer { server.stop() }
     try await withClient(Self.wire) { client in
       let (bytes, response) = try await client.data(from: server.url())
       #expect(response.status == status && bytes.isEmpty && response.headers["etag"] == "\"a\"")
-      // The next request is sent on the same connection, which shows that the client has not waited for the announced
-      // bytes.
+      // The next request shows that the client has not waited for the announced bytes. A 204 must not announce any
+      // (RFC 9110 §8.6), so its connection is not used again.
       #expect(try await client.data(from: server.url()).bytes == Array("ok".utf8))
+      #expect(server.connectionCount == (status == 204 ? 2 : 1))
     }
   }
 
