@@ -71,6 +71,20 @@ import Testing
     #expect(relay.connectionCount == 2)
   }
 
+  @Test func `a request that gives up does not restart the connection attempts of the others`() async throws {
+    // No connection gets an answer to its ClientHello.
+    let server = try ScriptedServer(.receiveToEnd)
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(#"{"transport": {"connectTimeout": "300s", "httpVersion": "1.1"}}"#, to: "c.json")
+    let lines = ["300ms", "1s", "1s", "1s", "1s"].map {
+      #"{"url": "https://127.0.0.1:\#(server.port)/", "timeout": "\#($0)"}"# + "\n"
+    }
+    let result = try await Tool.run("run", "-q", "-c", file, input: lines.joined())
+    #expect(try result.documents.count == lines.count)
+    try await server.waitForConnections(lines.count)
+    #expect(server.connectionCount == lines.count)
+  }
+
   @Test func `if descriptors run out, idle connections are closed for requests to other servers`() async throws {
     let servers = try (0..<80).map { _ in try ScriptedServer([ScriptStep.respond(body: "x") + [.receiveToEnd]]) }
     let folder = try TemporaryDirectory()

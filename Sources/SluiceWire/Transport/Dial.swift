@@ -26,6 +26,8 @@ final class Dial {
   var owner: WireTransfer?
   /// Whether a transfer has given up while this dial took long. No waiting transfer relies on it then.
   var isDoubted = false
+  /// Whether the connection is for any of the waiting transfers, and they rely on it.
+  var isShared: Bool { owner == nil && !isDoubted }
   private(set) var times = Times()
   private var untried: ArraySlice<SocketAddress> = []
   private var attempts: [ConnectAttempt] = []

@@ -62,4 +62,7 @@ class HTTPConnection: WireEndpoint {
 
   /// Closes the socket. The caller must end the transfers on it.
   func close() {}
+
+  /// Closes a connection that carries no transfer.
+  func closeIdle() { close() }
 }

@@ -38,10 +38,12 @@ final class OriginPool {
   /// time.
   var takesExpectations = true
   private var dials: [ObjectIdentifier: Dial] = [:]
-  /// The number of dials whose connection is not reserved for one transfer, without those that are doubted.
+  /// The number of dials that are shared (``Dial/isShared``).
   private var sharedDials = 0
   /// The maximum number of doubted dials that continue.
   private static let doubtedDials = 3
+  /// The maximum number of dials among which a slow one is looked for.
+  private static let watchedDials = 64
   /// The number of connections that are open, including idle ones, or being made.
   private var connectionCount = 0
   private let sessions = TLSSessions()
@@ -206,8 +208,8 @@ final class OriginPool {
   /// the delegate has decided.
   func decide(_ challenge: HandshakeChallenge, for dial: Dial) {
     if dial.owner == nil, let asker = waiting.first(where: { $0.waitsInLine && !$0.isOver }) {
+      if dial.isShared { sharedDials -= 1 }
       dial.owner = asker
-      if !dial.isDoubted { sharedDials -= 1 }
       asker.leaveLine(for: dial)
       waiting.waiterDidEnd()
     }
@@ -286,22 +288,23 @@ final class OriginPool {
       guard waiting.count == 0 else { return }
       for dial in dials.values { drop(dial) }
     } else {
-      doubtSlowDials()
+      doubtSlowestDial()
     }
   }
 
-  /// A transfer has given up before it got a connection. The server may never answer the attempts that already take
-  /// long, so they no longer count as connections for the waiting transfers. They continue, because a slow connection
-  /// may still be of use; but not if the limit leaves no room beside them.
-  private func doubtSlowDials() {
-    let now = transport.loop.turnBegan
-    for dial in dials.values where dial.owner == nil && !dial.isDoubted && dial.isSlow(at: now) {
-      dial.isDoubted = true
-      sharedDials -= 1
-    }
-    let doubted = dials.values.filter { $0.isDoubted && $0.owner == nil }.sorted { $0.beganAt < $1.beganAt }
-    let isFull = limit.map { connectionCount >= $0 } ?? false
-    for dial in doubted.dropLast(isFull ? 0 : Self.doubtedDials) { drop(dial) }
+  /// A transfer has given up before it got a connection. The server may never answer the attempt that has taken longest,
+  /// so it no longer counts as a connection for the waiting transfers. It continues, because a slow connection may still
+  /// be of use; but not if the limit leaves no room beside it.
+  private func doubtSlowestDial() {
+    // No transfer relies on one attempt if many are under way.
+    guard dials.count <= Self.watchedDials else { return }
+    let slowest = dials.values.filter(\.isShared).min { $0.beganAt < $1.beganAt }
+    guard let slowest, slowest.isSlow(at: transport.loop.turnBegan) else { return }
+    slowest.isDoubted = true
+    sharedDials -= 1
+    if let limit, connectionCount >= limit { return drop(slowest) }
+    let doubted = dials.values.filter { $0.isDoubted && $0.owner == nil }
+    if doubted.count > Self.doubtedDials, let oldest = doubted.min(by: { $0.beganAt < $1.beganAt }) { drop(oldest) }
     balance()
   }
 
@@ -315,7 +318,7 @@ final class OriginPool {
 
   private func forget(_ dial: Dial) {
     guard dials.removeValue(forKey: ObjectIdentifier(dial)) != nil else { return }
-    if dial.owner == nil, !dial.isDoubted { sharedDials -= 1 }
+    if dial.isShared { sharedDials -= 1 }
     unaddressed.removeAll { $0 === dial }
   }
 
@@ -383,31 +386,23 @@ final class OriginPool {
     balance()
   }
 
+  /// The connection that has been idle for the longest time; nil if no connection is idle.
+  var oldestIdle: HTTPConnection? {
+    var oldest: HTTPConnection? = idle.first
+    for connection in multiplexed where connection.isIdle {
+      if connection.idleSince < oldest?.idleSince ?? .distantFuture { oldest = connection }
+    }
+    return oldest
+  }
+
   /// Closes connections that have been idle for too long. Returns the time at which the oldest of the remaining idle
   /// connections became idle.
   func closeIdle(at now: Instant) -> Instant? {
-    while let oldest = idle.first, oldest.idleSince + WireTransport.idleLimit <= now { oldest.close() }
-    var since = idle.first?.idleSince
-    for connection in multiplexed where connection.isIdle {
-      guard connection.idleSince + WireTransport.idleLimit > now else {
-        connection.closeIdle()
-        continue
-      }
-      since = min(since ?? connection.idleSince, connection.idleSince)
+    while let oldest = oldestIdle {
+      guard oldest.idleSince + WireTransport.idleLimit <= now else { return oldest.idleSince }
+      oldest.closeIdle()
     }
-    return since
-  }
-
-  /// When the connection that has been idle for the longest time became idle; nil if no connection is idle.
-  var idleSince: Instant? {
-    multiplexed.filter(\.isIdle).map(\.idleSince).reduce(idle.first?.idleSince) { min($0 ?? $1, $1) }
-  }
-
-  /// Closes the connection that has been idle for the longest time.
-  func closeOldestIdle() {
-    let shared = multiplexed.filter(\.isIdle).min { $0.idleSince < $1.idleSince }
-    if let oldest = idle.first, shared.map({ oldest.idleSince <= $0.idleSince }) ?? true { return oldest.close() }
-    shared?.closeIdle()
+    return nil
   }
 
   func close() {

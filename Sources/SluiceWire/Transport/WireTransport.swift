@@ -291,10 +291,9 @@ package final class WireTransport: Transport, @unchecked Sendable {
 
   /// Closes the idle connection of this loop that was used least recently. Returns false if no connection is idle.
   func closeOldestIdle() -> Bool {
-    let candidates = pools.values.compactMap { pool in pool.idleSince.map { (pool, $0) } }
-    guard let (pool, _) = candidates.min(by: { $0.1 < $1.1 }) else { return false }
-    pool.closeOldestIdle()
-    return true
+    let oldest = pools.values.compactMap(\.oldestIdle).min { $0.idleSince < $1.idleSince }
+    oldest?.closeIdle()
+    return oldest != nil
   }
 
   /// Called when a connection has become idle. Starts the timer that closes idle connections.

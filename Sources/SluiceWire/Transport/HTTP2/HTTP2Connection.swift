@@ -502,7 +502,7 @@ final class HTTP2Connection: HTTPConnection {
   }
 
   /// Closes a connection that has no streams, and tells the server with a GOAWAY (RFC 9113 §6.8).
-  func closeIdle() {
+  override func closeIdle() {
     guard !isClosed else { return }
     _ = nghttp2_session_terminate_session(session, UInt32(NGHTTP2_NO_ERROR.rawValue))
     if serialize() { _ = sendUnsent() }
