@@ -156,8 +156,7 @@ let package = Package(
       name: "SluiceTransport",
       dependencies: [
         "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding", "SluiceSupport",
-        "CLinux",
-        "CTLS",
+        "CLinux", "CTLS",
       ], swiftSettings: strict),
     .target(
       name: "SluiceWire",

@@ -38,8 +38,7 @@ final class ChosenTransport: Transport {
 
   /// The feature that the hop needs and that is not supported over libcurl; nil if libcurl can carry the hop.
   private func wishBeyondCurl(_ request: borrowing Request, _ options: TransferOptions) -> String? {
-    if !settings.sockets.isDefault { return settings.sockets.words }
-    if let key = settings.responseLimits.keyBeyondCurl { return "\(key) is set" }
+    if let wish = settings.wishBeyondCurl { return wish }
     if options.hasRoute, request.options.unixSocket != nil { return "the request names its own Unix socket" }
     guard request.url.origin.scheme == .https else { return nil }
     if options.handshake?.decidesTrust == true { return "a delegate decides whether to trust the server's certificate" }

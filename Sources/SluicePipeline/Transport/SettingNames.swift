@@ -10,7 +10,7 @@ package struct SettingNames: Sendable, Hashable {
   package var authorities = "transport.tls.ca"
   package var certificate = "transport.tls.cert"
   package var key = "transport.tls.key"
-  /// The setting for the password of ``key``; nil if there is none.
+  /// The setting for the password of ``key``; nil if no setting can give it.
   package var keyPassword: String?
   /// The public keys that a server may have.
   package var publicKeys = "the public keys of the settings"

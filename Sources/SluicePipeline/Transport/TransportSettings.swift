@@ -73,6 +73,13 @@ public struct TransportSettings: Sendable {
   /// The limit for response bodies that go to a sink: none by default.
   package var maximumStreamedResponseBytes: Int { maximumResponseBytes ?? .max }
 
+  /// A phrase for messages about a setting that is not supported over libcurl; nil if all settings are.
+  package var wishBeyondCurl: String? {
+    if !sockets.isDefault { return sockets.words }
+    let limitsExtensions = responseLimits.maximumChunkExtensionBytes != ResponseLimits.defaultChunkExtensionBytes
+    return limitsExtensions ? "transport.maxChunkExtensionBytes is set" : nil
+  }
+
   /// The limit for a request body, which depends on whether the body is in memory, a file or a stream.
   package func maxBytes(of body: Body) -> Int {
     switch body {
@@ -96,11 +103,6 @@ public struct ResponseLimits: Sendable, Hashable {
   /// The maximum number of bytes of all chunk extensions of one body.
   public var maximumChunkExtensionBytes = defaultChunkExtensionBytes
   package static let defaultChunkExtensionBytes = 16_384
-
-  /// The key of a limit that differs from its default and that libcurl does not support; nil if there is none.
-  package var keyBeyondCurl: String? {
-    maximumChunkExtensionBytes == Self.defaultChunkExtensionBytes ? nil : "transport.maxChunkExtensionBytes"
-  }
 
   /// The defaults of a configuration.
   package init() {}

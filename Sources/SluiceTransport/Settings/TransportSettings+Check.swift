@@ -24,17 +24,11 @@ extension TransportSettings {
         "\(names.engine) is \"curl\", and only Sluice's own transport supports HTTP/2 with prior knowledge; set it to "
           + "\"auto\" or \"wire\"", isBeforeSending: true)
     }
-    if engine == .curl, !sockets.isDefault {
+    if engine == .curl, let wishBeyondCurl {
       throw TransportError(
         .transport,
-        "\(names.engine) is \"curl\", and \(sockets.words), which only Sluice's own transport supports; set it to "
+        "\(names.engine) is \"curl\", and \(wishBeyondCurl), which only Sluice's own transport supports; set it to "
           + "\"auto\" or \"wire\"", isBeforeSending: true)
-    }
-    if engine == .curl, let key = responseLimits.keyBeyondCurl {
-      throw TransportError(
-        .transport,
-        "\(names.engine) is \"curl\", and only Sluice's own transport supports \(key); remove the key, or set "
-          + "\(names.engine) to \"auto\" or \"wire\"", isBeforeSending: true)
     }
     guard engine == .wire else { return }
     if let proxy, !proxy.isEmpty {
