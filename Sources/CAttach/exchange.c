@@ -243,7 +243,10 @@ void exchange_make(const struct sluice_attach_exchange *exchange, struct sluice_
     exchanged->reason = text("the program's libcurl lacks functions");
   } else {
     struct exchange_result *result = exchange_result_make();
+    // A fork() waits for the lock `working` instead of this thread.
+    const bool is_paused = session_pause();
     if (result) run(curl, exchange, result);
+    if (is_paused) session_resume();
     if (result) exchange_result_show(result, exchanged);
     else exchanged->code = CURLE_OUT_OF_MEMORY;
   }

@@ -86,7 +86,8 @@ const struct sluice_attach_host *host_file_open(
   if (!open) return NULL;
   const struct sluice_attach_program program = {
       .abi = SLUICE_ATTACH_ABI, .folder = {.bytes = folder, .length = strlen(folder)}, .exchange = exchange_make,
-      .release = exchange_release, .enter = session_enter_from_host, .leave = session_leave};
+      .release = exchange_release, .begin_thread = session_begin_host_thread, .pause = session_pause,
+      .resume = session_resume};
   const struct sluice_attach_host *host = open(&program);
   return host && host->abi == SLUICE_ATTACH_ABI ? host : NULL;
 }

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "last_thread.h"
 
+#include "session.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,6 +23,9 @@ static pthread_key_t key;
 static bool has_key;
 /// The values of the key point to these variables.
 static const char main_thread, host_thread;
+
+/// Whether libc calls `ended` for the second time on this thread. It does so if the first call has set the key again.
+static _Thread_local bool is_last_round;
 
 static _Atomic(bool) has_main_ended, is_watching;
 static _Atomic(long) host_threads;
@@ -80,6 +85,12 @@ static void watch_if_needed(void) {
 
 static void ended(void *value) {
   if (value == &host_thread) {
+    // The destructors of other keys may run code of the host, so they run first.
+    if (!is_last_round) {
+      is_last_round = pthread_setspecific(key, value) == 0;
+      if (is_last_round) return;
+    }
+    session_end_host_thread();
     atomic_fetch_sub(&host_threads, 1);
   } else {
     atomic_store(&has_main_ended, true);
@@ -92,10 +103,11 @@ void last_thread_begin(void) {
   if (has_key) pthread_setspecific(key, &main_thread);
 }
 
-void last_thread_note_host(void) {
-  if (!has_key || pthread_getspecific(key) || pthread_setspecific(key, &host_thread) != 0) return;
+bool last_thread_note_host(void) {
+  if (!has_key || pthread_setspecific(key, &host_thread) != 0) return false;
   atomic_fetch_add(&host_threads, 1);
   watch_if_needed();
+  return true;
 }
 
 void last_thread_forked(void) {

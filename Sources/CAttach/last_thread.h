@@ -1,5 +1,6 @@
 #ifndef SLUICE_LAST_THREAD_H
 #define SLUICE_LAST_THREAD_H
+#include <stdbool.h>
 
 // A process ends when its last thread has ended. Threads of the host wait until the process ends. So they would keep a
 // program alive forever if its main thread ends with `pthread_exit`.
@@ -7,8 +8,10 @@
 /// Call it before `main`, on the main thread.
 void last_thread_begin(void);
 
-/// Notes that the calling thread is a thread of the host.
-void last_thread_note_host(void);
+/// Notes that the calling thread is a thread of the host. Such a thread calls `session_end_host_thread` when it ends.
+///
+/// @return false if the end of the thread cannot be noticed
+bool last_thread_note_host(void);
 
 /// Call it in the child of a fork(), where the calling thread is the only one.
 void last_thread_forked(void);

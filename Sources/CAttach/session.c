@@ -34,6 +34,10 @@ static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 /// Held for reading while a thread is inside the host. A fork() takes it for writing. Writers have priority, so that a
 /// fork() does not wait forever under load.
 static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+/// Held for reading by each thread of the host that does not pause. A fork() takes it for writing, after `gate`. Readers
+/// have priority: threads of the program that hold `gate` may be waiting for a thread of the host.
+static pthread_rwlock_t host_gate = PTHREAD_RWLOCK_INITIALIZER;
+static _Thread_local bool is_host_thread;
 static _Atomic(const struct sluice_attach_host *) host;
 static _Atomic(struct sluice_attach_page *) page;
 /// The number of the plan that the host has; 0 if it has none.
@@ -45,7 +49,7 @@ static _Atomic(int) lost = -1;
 static _Atomic(unsigned) generation;
 /// Whether any plan until now had plugins that may make exchanges.
 static _Atomic(bool) calls_out;
-/// How many times this thread has entered `loading` or `gate` and has not left it.
+/// How many times this thread has entered `loading`, `gate` or `host_gate` and has not left it.
 static _Thread_local unsigned depth;
 
 /// The longest time that a fork() waits for calls of the host to return. If they take longer, the child has no
@@ -173,11 +177,26 @@ void session_leave(void) {
   pthread_rwlock_unlock(&gate);
 }
 
-void session_enter_from_host(void) {
-  last_thread_note_host();
-  pthread_rwlock_rdlock(&gate);
+// MARK: Threads of the host
+
+void session_begin_host_thread(void) {
+  is_host_thread = last_thread_note_host();
+  if (is_host_thread) session_resume();
+}
+
+bool session_pause(void) {
+  if (!is_host_thread || depth == 0) return false;
+  depth--;
+  pthread_rwlock_unlock(&host_gate);
+  return true;
+}
+
+void session_resume(void) {
+  pthread_rwlock_rdlock(&host_gate);
   depth++;
 }
+
+void session_end_host_thread(void) { session_pause(); }
 
 bool session_calls_out(void) { return atomic_load_explicit(&calls_out, memory_order_relaxed); }
 
@@ -197,7 +216,7 @@ void session_count(enum sluice_attach_count count) {
 
 // Written before fork() and read after it, by the thread that forks. Other threads that fork wait for `forking`.
 static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
-static bool has_loading, has_gate, has_exchanges, has_look_up;
+static bool has_loading, has_gate, has_host_gate, has_exchanges, has_look_up;
 
 static struct timespec limit(void) {
   struct timespec time;
@@ -218,6 +237,7 @@ static void before_fork(void) {
   const struct timespec until = limit();
   has_loading = is_waiting && pthread_mutex_clocklock(&loading, CLOCK_MONOTONIC, &until) == 0;
   has_gate = has_loading && pthread_rwlock_clockwrlock(&gate, CLOCK_MONOTONIC, &until) == 0;
+  has_host_gate = has_gate && pthread_rwlock_clockwrlock(&host_gate, CLOCK_MONOTONIC, &until) == 0;
   // This lock is taken before the following locks, because libcurl may take the following locks while it holds this
   // one.
   has_exchanges = exchange_lock(&until);
@@ -232,6 +252,7 @@ static void in_parent(void) {
   handle_unlock_all();
   if (has_look_up) libcurl_unlock();
   if (has_exchanges) exchange_unlock();
+  if (has_host_gate) pthread_rwlock_unlock(&host_gate);
   if (has_gate) pthread_rwlock_unlock(&gate);
   if (has_loading) pthread_mutex_unlock(&loading);
   pthread_mutex_unlock(&forking);
@@ -243,7 +264,8 @@ static void unlock_in_child(void) {
   if (has_look_up) libcurl_unlock();
   else libcurl_lock_anew();
   exchange_forget_all(has_exchanges);
-  // The lock stores the thread id of its writer, and the thread has another id in the child.
+  // The locks store the thread id of their writer, and the thread has another id in the child.
+  if (has_host_gate) host_gate = (pthread_rwlock_t)PTHREAD_RWLOCK_INITIALIZER;
   if (has_gate) gate = (pthread_rwlock_t)PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
   if (has_loading) pthread_mutex_unlock(&loading);
   pthread_mutex_unlock(&forking);
@@ -253,12 +275,12 @@ static void in_child(void) {
   if (!session_is_on) return;
   atomic_fetch_add(&generation, 1);
   last_thread_forked();
-  const bool is_whole = has_gate;
+  const bool is_whole = has_host_gate;
   unlock_in_child();
   const struct sluice_attach_host *opened = atomic_load(&host);
   if (!is_whole) {
-    // Another thread was inside the host. It does not exist in the child, so the data that it was changing stays
-    // incomplete.
+    // Another thread was inside the host, or a thread of the host did not pause. It does not exist in the child, so the
+    // data that it was changing stays incomplete.
     if (opened || depth == 0) atomic_store(&lost, SLUICE_ATTACH_COUNT_FORKED);
     return;
   }

@@ -30,8 +30,13 @@ const struct sluice_attach_host *session_enter_again(void);
 
 void session_leave(void);
 
-/// Like `session_enter_again`, for a thread of the host, which may enter even while the process ends.
-void session_enter_from_host(void);
+/// The functions `begin_thread`, `pause` and `resume` of `struct sluice_attach_program`.
+void session_begin_host_thread(void);
+bool session_pause(void);
+void session_resume(void);
+
+/// Call it on a thread of the host when it ends.
+void session_end_host_thread(void);
 
 /// Whether plugins of the plan may make exchanges with the program's libcurl.
 bool session_calls_out(void);

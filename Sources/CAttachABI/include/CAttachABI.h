@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /// The revision of this header. Both libraries must have the same one.
-#define SLUICE_ATTACH_ABI 3u
+#define SLUICE_ATTACH_ABI 4u
 
 /// The environment variable that switches the pipeline on in a program: `FD:WHEN_MISSING:FOLDER`. FD is the descriptor
 /// of the first plan, or -1. WHEN_MISSING is `pass` or `fail`: a transfer without the pipeline continues or fails.
@@ -303,14 +303,17 @@ struct sluice_attach_program {
   struct sluice_attach_text folder;
   /// Makes one exchange with a libcurl of the program, and blocks until it has ended. The exchange follows no redirect,
   /// uses no settings of the program, and does not go through the pipeline. Only threads of the host may call this
-  /// function. They must not call it between `enter` and `leave`.
+  /// function.
   void (*exchange)(const struct sluice_attach_exchange *exchange, struct sluice_attach_exchanged *outcome);
   void (*release)(struct sluice_attach_exchanged *outcome);
-  /// A thread of the host must call `enter` before any work and `leave` afterwards. It must not be inside while it
-  /// waits or makes an exchange. A fork() waits until the thread has left, because the thread does not exist in the
-  /// child.
-  void (*enter)(void);
-  void (*leave)(void);
+  /// A thread of the host calls this function first. Until the thread ends, a fork() waits for it, except while it
+  /// pauses: the thread does not exist in the child, so a lock that it holds would stay locked there. This includes the
+  /// locks of the Swift runtime.
+  void (*begin_thread)(void);
+  /// Any thread can call `pause` immediately before it waits. If the result is true, it must call `resume` immediately
+  /// afterwards. The result is false on threads of the program.
+  bool (*pause)(void);
+  void (*resume)(void);
 };
 
 /// The type of the exported function SLUICE_ATTACH_HOST_SYMBOL. Returns NULL if the revisions differ. The returned

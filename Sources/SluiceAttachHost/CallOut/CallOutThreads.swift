@@ -6,7 +6,7 @@ final class CallOutThreads: Sendable {
   /// A call-out that waits in the queue or runs on a thread.
   struct Job: Sendable {
     let exchange: ProgramExchange
-    /// Called on one of the threads, inside of `ProgramFunctions.work`.
+    /// Called on one of the threads.
     let completion: @Sendable (borrowing ProgramFunctions.Exchanged) -> Void
   }
 
@@ -63,7 +63,6 @@ final class CallOutThreads: Sendable {
 
   private func startThread() -> Bool {
     SystemThread.start("sluice-callout", stackBytes: Self.stackBytes) { [self] in
-      program.noteThread()
       while let job = next() { run(job) }
     }
   }
@@ -84,9 +83,7 @@ final class CallOutThreads: Sendable {
 
   private func run(_ job: Job) {
     let exchanged = job.exchange.run(with: program)
-    program.work {
-      state.withLock { _ = $0.running.removeValue(forKey: ObjectIdentifier(job.exchange)) }
-      job.completion(exchanged)
-    }
+    state.withLock { _ = $0.running.removeValue(forKey: ObjectIdentifier(job.exchange)) }
+    job.completion(exchanged)
   }
 }

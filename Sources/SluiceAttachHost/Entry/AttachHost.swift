@@ -20,9 +20,11 @@ enum AttachHost {
   private static let state = Locked(State())
 
   static func open(_ program: sluice_attach_program) -> UnsafePointer<sluice_attach_host> {
+    let functions = ProgramFunctions(program)
+    ThreadWatcher.current = functions.threadWatcher
     state.withLock { state in
       state.folder = program.folder.string
-      state.program = ProgramFunctions(program)
+      state.program = functions
     }
     // The table is never freed, because the preloaded library uses it until the process ends.
     let table = UnsafeMutablePointer<sluice_attach_host>.allocate(capacity: 1)

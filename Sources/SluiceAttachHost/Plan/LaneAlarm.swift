@@ -19,12 +19,10 @@ final class LaneAlarm: Sendable {
   private static let stackBytes = 1 << 20
 
   private let loops: [CallerLoop]
-  private let program: ProgramFunctions
   private let state: Monitor<State>
 
-  init(_ loops: [CallerLoop], _ program: ProgramFunctions) {
+  init(_ loops: [CallerLoop]) {
     self.loops = loops
-    self.program = program
     state = Monitor(State(due: loops.map { _ in .distantFuture }))
     for (index, loop) in loops.enumerated() {
       loop.onWork = { [weak self, unowned loop] deadline in
@@ -55,17 +53,14 @@ final class LaneAlarm: Sendable {
   }
 
   private func serve() {
-    program.noteThread()
     while true {
       switch wait() {
       case .closed: return
       case .changed, nil: continue
       case .due(let lanes):
         for index in lanes {
-          program.work {
-            loops[index].enter()
-            loops[index].leave()
-          }
+          loops[index].enter()
+          loops[index].leave()
         }
       }
     }

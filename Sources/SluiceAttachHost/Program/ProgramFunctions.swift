@@ -1,6 +1,7 @@
 import CAttachABI
 import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 
 /// The functions that the preloaded library in the program offers to the host.
 ///
@@ -10,24 +11,17 @@ struct ProgramFunctions: @unchecked Sendable {
 
   init(_ table: sluice_attach_program) { self.table = table }
 
-  /// Makes an exchange, and blocks until it has ended. Call it on a thread of the host, and not inside of ``work(_:)``.
+  /// What each thread of the host must call, and before and after what it waits.
+  var threadWatcher: ThreadWatcher? {
+    guard let begin = table.begin_thread, let pause = table.pause, let resume = table.resume else { return nil }
+    return ThreadWatcher(begin: begin, pause: pause, resume: resume)
+  }
+
+  /// Makes an exchange, and blocks until it has ended. Call it on a thread of the host.
   func exchange(_ form: inout sluice_attach_exchange) -> Exchanged {
     var exchanged = sluice_attach_exchanged()
     table.exchange?(&form, &exchanged)
     return Exchanged(form: exchanged, release: table.release)
-  }
-
-  /// Notes that the calling thread belongs to the host. Each thread of the host must call this first, because the
-  /// process ends when only threads of the host are left.
-  func noteThread() { work {} }
-
-  /// Runs work on a thread of the host. The work must not wait and must not make an exchange. A fork() of the program
-  /// waits until the work has ended: the thread does not exist in the child, so its changes would stay incomplete
-  /// there.
-  func work<Result>(_ body: () -> Result) -> Result {
-    table.enter?()
-    defer { table.leave?() }
-    return body()
   }
 
   /// How an exchange ended. This value owns the memory to which `form` points.

@@ -36,7 +36,7 @@ final class AttachedPipeline: Sendable {
     let callOuts = CallOutService(program)
     self.callOuts = callOuts
     lanes = (0..<Self.laneCount).map { AttachedLane(index: $0, pipeline: empty, callOuts) }
-    alarm = LaneAlarm(lanes.map(\.loop), program)
+    alarm = LaneAlarm(lanes.map(\.loop))
     self.reporter = reporter
     explains = plan.explains
     events = plan.events.map { EventFile(in: $0) }

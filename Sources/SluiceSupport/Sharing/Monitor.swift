@@ -53,7 +53,7 @@ package final class Monitor<Value>: @unchecked Sendable {
     defer { pthread_mutex_unlock(mutex) }
     while true {
       if let result = body(&value) { return result }
-      pthread_cond_wait(condition, mutex)
+      _ = ThreadWatcher.wait(condition, mutex, until: nil)
     }
   }
 
@@ -66,7 +66,7 @@ package final class Monitor<Value>: @unchecked Sendable {
       if let result = body(&value) { return result }
       // The status is not 0 if the time has passed, or if the wait failed. After a failure, another wait could fail at
       // once too, without releasing the lock.
-      if pthread_cond_timedwait(condition, mutex, &deadline) != 0 { return body(&value) }
+      if ThreadWatcher.wait(condition, mutex, until: &deadline) != 0 { return body(&value) }
     }
   }
 

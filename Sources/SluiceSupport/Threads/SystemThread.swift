@@ -47,6 +47,7 @@ package struct SystemThread: Sendable {
       pthread_create(
         &identifier, attributes,
         { context in
+          ThreadWatcher.threadBegins()
           guard let context else { return nil }
           // Takes over the reference of `passRetained`: from here on, the thread owns its work.
           let rest = Unmanaged<Work>.fromOpaque(context).takeRetainedValue().run()
