@@ -358,7 +358,7 @@ let package = Package(
 
     // Shipped plugins.
     cPlugin("bearer-auth"), cPlugin("json-edit"), cPlugin("static-headers"), cPlugin("traffic-metrics"),
-    swiftPlugin("access-log", module: "AccessLog", ["SluiceMessages"]),
+    swiftPlugin("access-log", module: "AccessLog", ["SluiceMessages", "SluiceSupport"]),
     swiftPlugin("error-enrichment", module: "ErrorEnrichment"),
     swiftPlugin("oauth-refresh", module: "OAuthRefresh", ["SluiceMessages", "SluiceSupport", "CCrypto"]),
     // The rules of RFC 9111. Separate from the plugin, so that tests can import them.

@@ -244,7 +244,7 @@ void exchange_make(const struct sluice_attach_exchange *exchange, struct sluice_
   } else {
     struct exchange_result *result = exchange_result_make();
     // A fork() waits for the lock `working` instead of this thread.
-    const bool is_paused = session_pause();
+    const int is_paused = session_pause();
     if (result) run(curl, exchange, result);
     if (is_paused) session_resume();
     if (result) exchange_result_show(result, exchanged);

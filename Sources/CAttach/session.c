@@ -31,13 +31,15 @@ static bool fails_without_pipeline;
 
 /// Held while the host library is opened and while it takes a plan.
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
-/// Held for reading while a thread is inside the host. A fork() takes it for writing. Writers have priority, so that a
+/// Held for reading while a thread of the program is inside the host. A fork() takes it for writing. Writers have priority, so that a
 /// fork() does not wait forever under load.
 static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-/// Held for reading by each thread of the host that does not pause. A fork() takes it for writing, after `gate`. Readers
-/// have priority: threads of the program that hold `gate` may be waiting for a thread of the host.
-static pthread_rwlock_t host_gate = PTHREAD_RWLOCK_INITIALIZER;
-static _Thread_local bool is_host_thread;
+/// Held for reading by each thread of the host that does not pause. A fork() takes it for writing after `gate`: a thread
+/// of the program that holds `gate` may be waiting for a thread of the host, which must then continue.
+static pthread_rwlock_t host_gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+static _Thread_local bool is_host_thread, holds_host_gate;
+/// Whether a thread of the host may be running without `host_gate`.
+static _Atomic(bool) has_unwatched_thread;
 static _Atomic(const struct sluice_attach_host *) host;
 static _Atomic(struct sluice_attach_page *) page;
 /// The number of the plan that the host has; 0 if it has none.
@@ -180,20 +182,23 @@ void session_leave(void) {
 // MARK: Threads of the host
 
 void session_begin_host_thread(void) {
-  is_host_thread = last_thread_note_host();
-  if (is_host_thread) session_resume();
+  is_host_thread = true;
+  if (last_thread_note_host()) session_resume();
+  else atomic_store(&has_unwatched_thread, true);
 }
 
-bool session_pause(void) {
-  if (!is_host_thread || depth == 0) return false;
+int session_pause(void) {
+  if (!holds_host_gate) return 0;
+  holds_host_gate = false;
   depth--;
   pthread_rwlock_unlock(&host_gate);
-  return true;
+  return 1;
 }
 
 void session_resume(void) {
   pthread_rwlock_rdlock(&host_gate);
   depth++;
+  holds_host_gate = true;
 }
 
 void session_end_host_thread(void) { session_pause(); }
@@ -234,10 +239,12 @@ static void before_fork(void) {
   pthread_mutex_lock(&forking);
   // Without the pipeline, there is nothing to wait for.
   const bool is_waiting = depth == 0 && atomic_load(&lost) < 0;
-  const struct timespec until = limit();
+  struct timespec until = limit();
   has_loading = is_waiting && pthread_mutex_clocklock(&loading, CLOCK_MONOTONIC, &until) == 0;
   has_gate = has_loading && pthread_rwlock_clockwrlock(&gate, CLOCK_MONOTONIC, &until) == 0;
   has_host_gate = has_gate && pthread_rwlock_clockwrlock(&host_gate, CLOCK_MONOTONIC, &until) == 0;
+  // A thread that is busy for long must not keep the fork() from taking the locks of libcurl.
+  until = limit();
   // This lock is taken before the following locks, because libcurl may take the following locks while it holds this
   // one.
   has_exchanges = exchange_lock(&until);
@@ -265,7 +272,7 @@ static void unlock_in_child(void) {
   else libcurl_lock_anew();
   exchange_forget_all(has_exchanges);
   // The locks store the thread id of their writer, and the thread has another id in the child.
-  if (has_host_gate) host_gate = (pthread_rwlock_t)PTHREAD_RWLOCK_INITIALIZER;
+  if (has_host_gate) host_gate = (pthread_rwlock_t)PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
   if (has_gate) gate = (pthread_rwlock_t)PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
   if (has_loading) pthread_mutex_unlock(&loading);
   pthread_mutex_unlock(&forking);
@@ -275,7 +282,7 @@ static void in_child(void) {
   if (!session_is_on) return;
   atomic_fetch_add(&generation, 1);
   last_thread_forked();
-  const bool is_whole = has_host_gate;
+  const bool is_whole = has_host_gate && !atomic_load(&has_unwatched_thread);
   unlock_in_child();
   const struct sluice_attach_host *opened = atomic_load(&host);
   if (!is_whole) {
@@ -318,10 +325,11 @@ __attribute__((constructor)) static void begin(void) {
   if (session_is_on) last_thread_begin();
 }
 
-/// Waits until no thread is inside the host, but not longer than a fork() would.
+/// Waits until no thread is inside the host and all threads of the host pause, but not longer than a fork() would.
 static void wait_for_others(void) {
   const struct timespec until = limit();
   if (pthread_rwlock_clockwrlock(&gate, CLOCK_MONOTONIC, &until) == 0) pthread_rwlock_unlock(&gate);
+  if (pthread_rwlock_clockwrlock(&host_gate, CLOCK_MONOTONIC, &until) == 0) pthread_rwlock_unlock(&host_gate);
 }
 
 /// An exit handler that lets plugins send their last data. It runs before the exit handlers of the TLS libraries,

@@ -32,7 +32,7 @@ void session_leave(void);
 
 /// The functions `begin_thread`, `pause` and `resume` of `struct sluice_attach_program`.
 void session_begin_host_thread(void);
-bool session_pause(void);
+int session_pause(void);
 void session_resume(void);
 
 /// Call it on a thread of the host when it ends.

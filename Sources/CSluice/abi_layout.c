@@ -11,6 +11,7 @@
 #include <sluice/draft/shared.h>
 #include <sluice/draft/stage.h>
 #include <sluice/draft/spans.h>
+#include <sluice/draft/threads.h>
 #include <sluice/draft/want_body.h>
 #include <sluice/draft/work.h>
 #include <sluice/sluice.h>
@@ -642,6 +643,15 @@ SLUICE_OFFSET(sluice_reports, reserved, 4);
 SLUICE_OFFSET(sluice_reports, metrics, 8);
 SLUICE_SIZE(sluice_reports, 16);
 SLUICE_VALUE(SLUICE_REPORTS_SIZE_1, 16u);
+
+// draft/threads.h
+SLUICE_OFFSET(sluice_threads, size, 0);
+SLUICE_OFFSET(sluice_threads, reserved, 4);
+SLUICE_OFFSET(sluice_threads, begin, 8);
+SLUICE_OFFSET(sluice_threads, pause, 16);
+SLUICE_OFFSET(sluice_threads, resume, 24);
+SLUICE_SIZE(sluice_threads, 32);
+SLUICE_VALUE(SLUICE_THREADS_SIZE_1, 32u);
 
 // draft/want_body.h
 SLUICE_OFFSET(sluice_want_body, size, 0);

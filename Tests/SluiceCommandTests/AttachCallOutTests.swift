@@ -51,18 +51,6 @@ import Testing
     #expect(result.errorText.isEmpty)
   }
 
-  @Test func `a child of fork has no lock that a thread of the host holds`() async throws {
-    let exporting = try AttachedCollector(Self.late)
-    let program = try await ForeignProgram.compile("locks", ["-lcurl", "-rdynamic"])
-    let result = try await exporting.start([program.path, exporting.fixture.url]).wait()
-    withExtendedLifetime(program) {}
-    #expect(result.ending == .exited(0), "\(result.outputText)")
-    #expect(result.outputText.hasSuffix("the child ended with 0\n"), "\(result.outputText)")
-    // If the thread keeps the lock for too long, the child has no pipeline, and does not need the lock.
-    let isHeld = result.outputText.contains("the lock is held by no thread")
-    #expect(exporting.sent().count == (isHeld ? 1 : 2), "\(result.outputText)")
-  }
-
   @Test func `children make and export their transfers, even if they are forked while libcurl waits for the collector`()
     async throws
   {

@@ -40,6 +40,28 @@ import Testing
     #expect(collector.requestCount > 0)
   }
 
+  /// In a child of fork, no thread can release a lock that another thread held at that moment.
+  @Test(arguments: ["sluice-timers", "access-log"])
+  func `a program forks while no thread of Sluice holds a lock of Swift's runtime`(_ thread: String) async throws {
+    let program = try await ForeignProgram.compile("locks", ["-lcurl", "-rdynamic"])
+    let folder = try TemporaryDirectory()
+    let collector = try LoopbackServer(recording: .countOnly, handler: AttachedCollector.accept)
+    defer { collector.stop() }
+    let fixture = try AttachFixture(
+      more: """
+        , "o": {"library": "\(BuiltProducts.library("otlp"))", "config": {"endpoint": "\(collector.baseURL)"}},
+        "a": {"library": "\(BuiltProducts.library("access-log"))", "config": {"output": "\(folder.path("log"))"}}
+        """, stages: #""issue": ["trace"], "tracers": ["o", "a"]"#)
+    let result = try await fixture.attach([program.path, fixture.url, thread])
+    withExtendedLifetime((program, folder)) {}
+    #expect(result.ending == .exited(0), "\(result.outputText)")
+    #expect(result.outputText.hasSuffix("the child ended with 0\n"), "\(result.outputText)")
+    // If the thread still holds the lock after the time limit of a fork, the child has no pipeline.
+    let hasPipeline = !result.errorText.contains("1 transfer went without the pipeline")
+    #expect(fixture.server.requests.map { $0.headers.first("traceparent") != nil } == [true, hasPipeline])
+    if hasPipeline { #expect(result.outputText.contains("the lock is free"), "\(result.outputText)") }
+  }
+
   @Test func `a stage can fork`() async throws {
     let plugin = try await PluginCompiler.compile("forks-in-stages")
     let program = try await ForeignProgram.compile("reused")

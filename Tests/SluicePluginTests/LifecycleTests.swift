@@ -118,6 +118,7 @@ struct FurtherTable: Sendable, CustomTestStringConvertible {
     FurtherTable(SLUICE_REPORTS_ID, SLUICE_REPORTS_SIZE_1) { $0.reports != nil },
     FurtherTable(SLUICE_SHARED_ID, SLUICE_SHARED_SIZE_1) { $0.shared != nil },
     FurtherTable(SLUICE_SPANS_ID, SLUICE_SPANS_SIZE_1) { $0.spans != nil },
+    FurtherTable(SLUICE_THREADS_ID, SLUICE_THREADS_SIZE_1) { $0.threads != nil },
     FurtherTable(SLUICE_TIMERS_ID, SLUICE_TIMERS_SIZE_1) { $0.timers != nil },
     FurtherTable(SLUICE_VALUES_ID, SLUICE_VALUES_SIZE_1) { $0.values != nil },
     FurtherTable(SLUICE_WORK_ID, SLUICE_WORK_SIZE_1) { $0.work != nil },

@@ -306,13 +306,13 @@ struct sluice_attach_program {
   /// function.
   void (*exchange)(const struct sluice_attach_exchange *exchange, struct sluice_attach_exchanged *outcome);
   void (*release)(struct sluice_attach_exchanged *outcome);
-  /// A thread of the host calls this function first. Until the thread ends, a fork() waits for it, except while it
-  /// pauses: the thread does not exist in the child, so a lock that it holds would stay locked there. This includes the
-  /// locks of the Swift runtime.
+  /// A thread of the host calls this function first. Until the thread ends, a fork() waits for it for a limited time,
+  /// except while it pauses: the thread does not exist in the child, so a lock that it holds would stay locked there.
+  /// This includes the locks of the Swift runtime.
   void (*begin_thread)(void);
-  /// Any thread can call `pause` immediately before it waits. If the result is true, it must call `resume` immediately
-  /// afterwards. The result is false on threads of the program.
-  bool (*pause)(void);
+  /// Any thread can call `pause` immediately before it waits. If the result is not 0, it must call `resume` immediately
+  /// afterwards. The result is 0 on threads of the program.
+  int (*pause)(void);
   void (*resume)(void);
 };
 

@@ -69,6 +69,7 @@ final class CallOutThreads: Sendable {
 
   /// Waits for a job. Returns nil when no more jobs will come.
   private func next() -> Job? {
+    ThreadWatcher.yield()
     state.withLock { $0.idle += 1 }
     let job = state.wait { state -> Job?? in
       let job = state.waiting.popFirst()

@@ -21,7 +21,7 @@ enum AttachHost {
 
   static func open(_ program: sluice_attach_program) -> UnsafePointer<sluice_attach_host> {
     let functions = ProgramFunctions(program)
-    ThreadWatcher.current = functions.threadWatcher
+    functions.watchThreads()
     state.withLock { state in
       state.folder = program.folder.string
       state.program = functions

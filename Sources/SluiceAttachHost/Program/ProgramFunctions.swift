@@ -11,10 +11,10 @@ struct ProgramFunctions: @unchecked Sendable {
 
   init(_ table: sluice_attach_program) { self.table = table }
 
-  /// What each thread of the host must call, and before and after what it waits.
-  var threadWatcher: ThreadWatcher? {
-    guard let begin = table.begin_thread, let pause = table.pause, let resume = table.resume else { return nil }
-    return ThreadWatcher(begin: begin, pause: pause, resume: resume)
+  /// Makes the threads of the host call the functions for threads.
+  func watchThreads() {
+    guard let begin = table.begin_thread, let pause = table.pause, let resume = table.resume else { return }
+    ThreadWatcher.install(ThreadWatcher(begin: begin, pause: pause, resume: resume))
   }
 
   /// Makes an exchange, and blocks until it has ended. Call it on a thread of the host.

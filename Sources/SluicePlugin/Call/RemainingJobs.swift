@@ -23,12 +23,8 @@ enum RemainingJobs {
       return !state.hasThread
     }
     guard isFirst else { return }
-    do {
-      try BackgroundThread { work() }.detach()
-    } catch {
-      // No thread can be started, so the calling thread runs the jobs.
-      work()
-    }
+    // If no thread can be started, the calling thread runs the jobs.
+    if !SystemThread.start(nil, work) { work() }
   }
 
   private static func work() {

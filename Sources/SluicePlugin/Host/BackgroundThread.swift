@@ -5,12 +5,16 @@ import SluiceSupport
 ///
 /// It blocks all signals, because a plugin must not handle the signals of the program. Their causes appear as errors
 /// instead: a closed reader as EPIPE, a file beyond its size limit as EFBIG.
+///
+/// A program under `sluice attach` may fork while this thread holds a lock of the plugin or of Swift's runtime. In the
+/// child the lock stays locked, and the plugin may wait for it forever. A fork waits for work on threads of the host
+/// (``PluginHost/work(onBehalfOf:_:)``), but not for this thread.
 public struct BackgroundThread: Sendable {
   private let thread: SystemThread
 
   /// Starts the thread. Allowed from `activate` on; the thread must be joined or detached. [any]
   public init(_ body: @escaping @Sendable () -> Void) throws(StageFailure) {
-    guard let thread = SystemThread(nil, body) else {
+    guard let thread = SystemThread(isWatched: false, body) else {
       throw StageFailure(message: "cannot start a thread: \(String(cString: strerror(errno)))")
     }
     self.thread = thread

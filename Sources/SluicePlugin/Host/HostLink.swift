@@ -1,5 +1,6 @@
 import CSluice
 import Glibc
+import SluiceSupport
 import Synchronization
 
 /// The only owner of the host pointer, which is not used after the instance is destroyed.
@@ -24,6 +25,9 @@ final class HostLink: @unchecked Sendable {
     logger = host.logger
     attributes = host.attributes
     places = host.places
+    if let threads = host.threads?.pointee {
+      ThreadWatcher.install(ThreadWatcher(begin: threads.begin, pause: threads.pause, resume: threads.resume))
+    }
   }
 
   /// Lends the host for a function that does not call back; nil if the instance has ended.

@@ -16,6 +16,7 @@ extension UnsafePointer<sluice_host> {
   }
   var shared: UnsafePointer<sluice_shared>? { table(SLUICE_SHARED_ID, least: SLUICE_SHARED_SIZE_1) }
   var spans: UnsafePointer<sluice_spans>? { table(SLUICE_SPANS_ID, least: SLUICE_SPANS_SIZE_1) }
+  var threads: UnsafePointer<sluice_threads>? { table(SLUICE_THREADS_ID, least: SLUICE_THREADS_SIZE_1) }
   var timers: UnsafePointer<sluice_timers>? { table(SLUICE_TIMERS_ID, least: SLUICE_TIMERS_SIZE_1) }
   var wantBody: UnsafePointer<sluice_want_body>? { table(SLUICE_WANT_BODY_ID, least: SLUICE_WANT_BODY_SIZE_1) }
   var work: UnsafePointer<sluice_work>? { table(SLUICE_WORK_ID, least: SLUICE_WORK_SIZE_1) }

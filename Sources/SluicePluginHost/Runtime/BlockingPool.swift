@@ -104,6 +104,7 @@ final class BlockingPool: Sendable {
   }
 
   fileprivate func next() -> Job? {
+    ThreadWatcher.yield()
     state.withLock { $0.idle += 1 }
     return state.wait { state -> Job?? in
       let job = state.jobs.popFirst()

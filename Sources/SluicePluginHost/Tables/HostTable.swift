@@ -90,6 +90,7 @@ package enum HostTable {
     if strcmp(id, SLUICE_WORK_ID) == 0 { return UnsafeRawPointer(WorkFunctions.shared) }
     if strcmp(id, SLUICE_REPORTS_ID) == 0 { return UnsafeRawPointer(ReportFunctions.shared) }
     if strcmp(id, SLUICE_PLACES_ID) == 0 { return UnsafeRawPointer(PlaceFunctions.shared) }
+    if strcmp(id, SLUICE_THREADS_ID) == 0 { return ThreadFunctions.shared.map { UnsafeRawPointer($0) } }
     return offer(SLUICE_VALUES_ID, .values, ValueFunctions.shared)
       ?? offer(SLUICE_TIMERS_ID, .timers, TimerFunctions.shared)
       ?? offer(SLUICE_CALLOUT_ID, .callOuts, CallOutFunctions.shared)

@@ -121,6 +121,7 @@ package final class QueuedTracer: Tracer {
     var isAny = false
     for queue in queues {
       let isSome = queue.drain { record in
+        ThreadWatcher.yield()
         instance.deliver(EventRecord.event(at: record))
         return !isAbandoned.load(ordering: .relaxed)
       }

@@ -2,6 +2,8 @@ import Glibc
 
 /// A value behind a lock, with threads that wait for it to change. Timed waits use the monotonic clock.
 ///
+/// A child of fork() must not use a monitor of its parent: a thread that waited there may have held its lock.
+///
 /// Unchecked, because the compiler cannot see that the lock protects the value.
 package final class Monitor<Value>: @unchecked Sendable {
   private var value: Value

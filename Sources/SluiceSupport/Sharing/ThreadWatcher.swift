@@ -1,28 +1,45 @@
 import Glibc
+import Synchronization
 
-/// Functions that every ``SystemThread`` calls, so that another part of the process knows when the thread runs and when
-/// it waits. They run in C, so that a thread that waits is not inside of Swift's runtime.
+/// Functions of another part of the process, which must know when a thread runs and when it waits. They are C functions,
+/// so that a call of them takes no lock of Swift's runtime.
 package struct ThreadWatcher: Sendable {
-  /// Called on each thread before it does anything else.
-  private let begin: @convention(c) () -> Void
-  /// Called on any thread before a ``Monitor`` blocks it. If the result is true, `resume` is called afterwards.
-  private let pause: @convention(c) () -> Bool
-  private let resume: @convention(c) () -> Void
+  package typealias Function = @convention(c) () -> Void
 
-  package init(
-    begin: @escaping @convention(c) () -> Void, pause: @escaping @convention(c) () -> Bool,
-    resume: @escaping @convention(c) () -> Void
-  ) {
+  /// Each ``SystemThread`` calls it before anything else. The thread runs until it ends.
+  package let begin: Function
+  /// Called before a ``Monitor`` blocks any thread. If the result is not 0, the thread does not run until it calls
+  /// `resume`, immediately after the wait.
+  package let pause: @convention(c) () -> Int32
+  package let resume: Function
+
+  package init(begin: @escaping Function, pause: @escaping @convention(c) () -> Int32, resume: @escaping Function) {
     self.begin = begin
     self.pause = pause
     self.resume = resume
   }
 
-  /// The process's watcher. Set it only before the first thread starts: no lock protects it, because a thread that holds
-  /// a lock here would not be watched yet.
-  package nonisolated(unsafe) static var current: ThreadWatcher?
+  /// The watcher is never freed. No lock protects it, because a thread that holds a lock here would not be watched yet.
+  /// Unsafe only because a pointer is not Sendable.
+  private nonisolated(unsafe) static let installed = Atomic<UnsafePointer<ThreadWatcher>?>(nil)
 
-  static func threadBegins() { current?.begin() }
+  package static var current: ThreadWatcher? { installed.load(ordering: .acquiring)?.pointee }
+
+  /// Installs the process's watcher; if there is one already, does nothing. Call it before the first thread starts.
+  package static func install(_ watcher: ThreadWatcher) {
+    guard installed.load(ordering: .acquiring) == nil else { return }
+    let memory = UnsafeMutablePointer<ThreadWatcher>.allocate(capacity: 1)
+    memory.initialize(to: watcher)
+    let isFirst = installed.compareExchange(
+      expected: nil, desired: UnsafePointer(memory), ordering: .acquiringAndReleasing
+    ).exchanged
+    if !isFirst { memory.deallocate() }
+  }
+
+  /// Pauses for a moment. A thread with much work calls it between two pieces.
+  package static func yield() {
+    if let current, current.pause() != 0 { current.resume() }
+  }
 
   /// Waits for the condition until the deadline, if there is a deadline. Returns the status of pthread_cond_timedwait(3).
   ///
@@ -32,14 +49,20 @@ package struct ThreadWatcher: Sendable {
     until deadline: UnsafePointer<timespec>?
   ) -> Int32 {
     let watcher = current
-    let isPaused = watcher?.pause() ?? false
+    var isPaused = false
+    if let watcher { isPaused = watcher.pause() != 0 }
     let status: Int32
     if let deadline {
       status = pthread_cond_timedwait(condition, mutex, deadline)
     } else {
       status = pthread_cond_wait(condition, mutex)
     }
-    if isPaused { watcher?.resume() }
+    if let watcher, isPaused {
+      // `resume` may wait. Other threads that need the mutex must not wait for this thread then.
+      pthread_mutex_unlock(mutex)
+      watcher.resume()
+      pthread_mutex_lock(mutex)
+    }
     return status
   }
 }

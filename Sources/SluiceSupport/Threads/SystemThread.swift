@@ -22,12 +22,13 @@ package struct SystemThread: Sendable {
   /// - Parameters:
   ///   - name: the kernel keeps its first 15 bytes; nil keeps the name of the starting thread.
   ///   - stackBytes: nil takes the system's default.
+  ///   - isWatched: whether the thread calls the process's ``ThreadWatcher``.
   /// - Returns: nil, with `errno` set, if no thread can be started. Then the body never runs.
   package init?(
-    _ name: String? = nil, signals: Signals = .blocked, stackBytes: Int? = nil,
+    _ name: String? = nil, signals: Signals = .blocked, stackBytes: Int? = nil, isWatched: Bool = true,
     _ body: @escaping @Sendable () -> Void
   ) {
-    let thread = Self.make(name, signals, stackBytes) {
+    let thread = Self.make(name, signals, stackBytes, isWatched: isWatched) {
       body()
       return {}
     }
@@ -37,24 +38,20 @@ package struct SystemThread: Sendable {
 
   /// Starts a thread whose body returns the remaining work. The body's captures are released before that work runs.
   static func make(
-    _ name: String?, _ signals: Signals, _ stackBytes: Int?, _ body: @escaping @Sendable () -> Rest
+    _ name: String?, _ signals: Signals, _ stackBytes: Int?, isWatched: Bool = true,
+    _ body: @escaping @Sendable () -> Rest
   ) -> SystemThread? {
     let work = Unmanaged.passRetained(Work(name, body))
     let mask = signals == .blocked ? SignalMask.blockAll() : nil
     defer { mask?.restore() }
     var identifier = pthread_t()
-    let status = withAttributes(stackBytes) { attributes in
-      pthread_create(
-        &identifier, attributes,
-        { context in
-          ThreadWatcher.threadBegins()
-          guard let context else { return nil }
-          // Takes over the reference of `passRetained`: from here on, the thread owns its work.
-          let rest = Unmanaged<Work>.fromOpaque(context).takeRetainedValue().run()
-          rest()
-          return nil
-        }, work.toOpaque())
-    }
+    let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? =
+      isWatched
+      ? { context in
+        ThreadWatcher.current?.begin()
+        return Work.run(context)
+      } : { Work.run($0) }
+    let status = withAttributes(stackBytes) { pthread_create(&identifier, $0, run, work.toOpaque()) }
     guard status == 0 else {
       work.release()
       errno = status
@@ -101,7 +98,15 @@ package struct SystemThread: Sendable {
       self.body = body
     }
 
-    func run() -> Rest {
+    /// - Parameter context: the retained work. The thread takes over the reference.
+    static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+      guard let context else { return nil }
+      let rest = Unmanaged<Work>.fromOpaque(context).takeRetainedValue().run()
+      rest()
+      return nil
+    }
+
+    private func run() -> Rest {
       if let name { SystemThread.setName(name) }
       return body()
     }

@@ -1,8 +1,9 @@
-// Forks while a thread of the host holds a lock of the Swift runtime: `locks URL`.
+// Forks while another thread holds a lock of a Swift runtime: `locks URL THREAD`.
 //
-// The function pthread_mutex_lock of this program takes the place of libc's, also for the host library. After the first
-// transfer, the host's thread for timers keeps the first mutex of the host library that it locks. It keeps it until the
-// main thread has forked, but no longer than 30 ms after the main thread has begun to fork.
+// The function pthread_mutex_lock of this program takes the place of libc's, also for the libraries of Sluice. After the
+// first transfer, the thread with the name THREAD keeps the first mutex that it locks and that is a global variable of
+// such a library. It keeps the mutex until the main thread has forked, but no longer than 10 ms after the main thread
+// has begun to fork.
 #define _GNU_SOURCE
 #include "client.h"
 
@@ -16,15 +17,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KEEPING_MILLISECONDS = 30, LONGEST_WAIT_MILLISECONDS = 20000 };
+enum { KEEPING_MILLISECONDS = 10, LONGEST_WAIT_MILLISECONDS = 20000 };
 
+static const char *thread_name = "";
 static _Atomic(pthread_mutex_t *) kept;
 static _Atomic bool has_made_transfer, has_lock, is_forking, has_forked;
 
-static bool is_in_host_library(void *address) {
+static bool is_in_library(void *address) {
   struct dl_find_object found;
-  return _dl_find_object(address, &found) == 0 &&
-         strstr(found.dlfo_link_map->l_name, "libsluice-attach-host.so");
+  return _dl_find_object(address, &found) == 0 && strstr(found.dlfo_link_map->l_name, "sluice");
 }
 
 /// Waits until the flag is set, but not longer than the limit.
@@ -33,18 +34,18 @@ static void wait_for(_Atomic bool *flag, int limit_milliseconds) {
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-static bool is_timer_thread(void) {
+static bool has_name(void) {
   char name[16] = "";
-  return prctl(PR_GET_NAME, name) == 0 && strcmp(name, "sluice-timers") == 0;
+  return prctl(PR_GET_NAME, name) == 0 && strcmp(name, thread_name) == 0;
 }
 
 int pthread_mutex_lock(pthread_mutex_t *mutex) {
   static _Atomic(__typeof__(pthread_mutex_lock) *) lock;
   if (!atomic_load(&lock)) atomic_store(&lock, (__typeof__(pthread_mutex_lock) *)dlsym(RTLD_NEXT, "pthread_mutex_lock"));
-  const bool may_keep = gettid() != getpid() && !atomic_load(&kept) && is_timer_thread();
+  const bool may_keep = gettid() != getpid() && !atomic_load(&kept) && has_name();
   if (may_keep) wait_for(&has_made_transfer, LONGEST_WAIT_MILLISECONDS);
   const int status = atomic_load(&lock)(mutex);
-  if (!may_keep || !is_in_host_library(mutex)) return status;
+  if (!may_keep || !is_in_library(mutex)) return status;
   atomic_store(&kept, mutex);
   atomic_store(&has_lock, true);
   wait_for(&is_forking, LONGEST_WAIT_MILLISECONDS);
@@ -72,14 +73,15 @@ static int run_child(const char *url) {
 }
 
 int main(int count, char **words) {
-  if (count < 2) return 2;
+  if (count < 3) return 2;
+  thread_name = words[2];
   // Handlers run in the reverse order of their registration: this one runs before that of Sluice.
   pthread_atfork(announce, NULL, NULL);
   get(words[1], "/parent");
   atomic_store(&has_made_transfer, true);
   wait_for(&has_lock, LONGEST_WAIT_MILLISECONDS);
   if (!atomic_load(&has_lock)) {
-    printf("no thread of the host has taken a lock\n");
+    printf("the thread has taken no lock\n");
     return 1;
   }
   const pid_t child = fork();
