@@ -24,7 +24,8 @@ static size_t encode_zstd(int window_log, const void *bytes, size_t count, void 
   ZSTD_CCtx *context = ZSTD_createCCtx();
   if (!context) return 0;
   ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window_log);
-  // Leaves the content size out of the frame: with it, the window would not be larger than the content.
+  // Leaves the content size out of the frame. If the frame had the size, zstd would make the window no larger than the
+  // content, whatever the window log says.
   ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
   ZSTD_inBuffer input = {bytes, count, 0};
   ZSTD_outBuffer output = {out, room, 0};

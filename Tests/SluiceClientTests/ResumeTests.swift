@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func `the part is kept if the server answers with an error`() async throws {
+  @Test func `the partial file is kept if the server answers with an error`() async throws {
     let answer = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
     try await Self.resume(Self.server(answer)) { _, place, failure in
       #expect(failure?.error.code == .status && failure?.resumeData?.offset == 4 && place.names.count == 1)

@@ -173,7 +173,7 @@ import Testing
     #expect(run.count("swapped") == 1 && run.count("changed") == 1 && run.count("refused") == 0, "in \(took)")
     #expect(
       run.count("unchanged") <= 2,
-      "a build was reported as unchanged twice: \(run.running.outputSoFar)")
+      "one of the two builds was reported as unchanged twice: \(run.running.outputSoFar)")
     #expect(try await run.stamp(at: address) == "2")
     try await run.end()
   }
@@ -195,7 +195,7 @@ import Testing
     #expect(run.count("swapped") == 1 && run.count("changed") == 1 && run.count("refused") == 0)
     #expect(
       run.count("unchanged") <= 2,
-      "a build was reported as unchanged twice: \(run.running.outputSoFar)")
+      "one of the two builds was reported as unchanged twice: \(run.running.outputSoFar)")
     #expect(try await run.stamp(at: address) == "2")
     try await run.end()
   }

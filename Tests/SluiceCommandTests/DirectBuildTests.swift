@@ -51,7 +51,7 @@ import Testing
     return result
   }
 
-  /// Returns whether the built library contains the text. The result has the library's path.
+  /// Returns whether the built library contains the text. The command has printed the library's path.
   private func library(_ result: CommandResult, has text: String) throws -> Bool {
     let bytes = try FileTree.read(result.outputText.trimmed)
     return bytes.firstRange(of: Array(text.utf8)) != nil

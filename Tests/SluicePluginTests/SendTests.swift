@@ -167,7 +167,7 @@ struct SendTests {
     #expect(calls.started.value.isEmpty)
   }
 
-  @Test func `a task of the host runs on the host's loop, and on another thread while the host is closing`()
+  @Test func `a task of the host runs on the host's loop, or on another thread if the host is closing`()
     async throws
   {
     let host = StubHost()

@@ -12,15 +12,16 @@ enum SendOptions {
       "Add a header; \"NAME:\" removes a default header, @FILE reads headers; may be repeated"),
     Option(
       "data", "d", "DATA", takesBytes: true, aliases: ["data-ascii"],
-      "Send form data; @FILE and @- read it, without line ends; repeats are joined by &"),
-    Option("data-binary", nil, "DATA", takesBytes: true, "Send this data unchanged; @FILE and @- read it"),
+      "Send form data: DATA, or @FILE or @- (standard input) without line ends; repeats are joined by &"),
+    Option(
+      "data-binary", nil, "DATA", takesBytes: true, "Send this data unchanged: DATA, @FILE or @- (standard input)"),
     Option("data-raw", nil, "DATA", takesBytes: true, "Like -d, but a leading @ has no meaning"),
     Option(
       "data-urlencode", nil, "DATA", takesBytes: true,
       "Like -d, percent-encoded: CONTENT, =CONTENT, NAME=CONTENT, @FILE or NAME@FILE"),
     Option(
       "json", nil, "DATA", takesBytes: true,
-      "Send this as JSON, and accept JSON; @FILE and @- read it, repeats are joined"),
+      "Send this as JSON, and accept JSON: DATA, @FILE or @- (standard input); repeats are joined"),
     Option("get", "G", nil, "Append the data to the URL's query, and send GET"),
     Option("url-query", nil, "DATA", takesBytes: true, "Append this to the query, as --data-urlencode writes it"),
     Option(

@@ -60,7 +60,7 @@ enum PublishCommand {
       Option("remove", nil, "ID", "Take a plugin out; may be repeated"),
       Option("revoke", nil, "SHA256", "Forbid a build: engines stop using it; may be repeated"),
       Option("allow", nil, "SHA256", "Take back --revoke; may be repeated"),
-      Option("from", nil, "N", "Begin with the plugins of release N: a return to older builds"),
+      Option("from", nil, "N", "Begin with the plugins of release N, for example to go back to it"),
       Option("min-abi", nil, "N", "The lowest ABI of hosts that can install the release"), expires("2160h"),
     ],
     run: { arguments throws(CommandError) in

@@ -77,8 +77,8 @@ extension Worker {
     let end = loop.now.nanoseconds &+ Self.burstNanoseconds
     repeat {
       guard let submission = submissions.takeFirst() else { return }
-      // The count is reduced before the request begins. Otherwise the request would be counted twice. A drain checks on
-      // this loop, so it never sees the state between these two lines.
+      // The count is reduced before the request begins. Otherwise the request would be counted twice. The check of a
+      // drain runs on this loop too, so it never sees the state between these two lines.
       submitted.wrappingSubtract(1, ordering: .sequentiallyConsistent)
       submission.begin(on: self)
     } while loop.now.nanoseconds < end

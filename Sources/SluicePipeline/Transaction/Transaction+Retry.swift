@@ -29,8 +29,8 @@ extension Transaction {
   }
 
   /// Whether the failed connection was kept after an earlier request, so that another attempt does not count against
-  /// the budget. The budget protects servers in trouble, so it does not apply to such a failure. Each attempt has at
-  /// most one such retry, since the next attempt gets a new connection.
+  /// the budget. The budget protects servers in trouble, and a kept connection that was closed is no sign of trouble.
+  /// Each attempt has at most one such retry, since the next attempt gets a new connection.
   private func isRepeatForFree(_ failure: TransactionError?) -> Bool {
     failure?.code == .resent && !usesFreshConnection
   }

@@ -38,7 +38,7 @@ extension PluginGeneration {
     }
   }
 
-  /// JSON Schema (draft-07) for the configurations of places; nil accepts anything.
+  /// JSON Schema (draft-07) for the configuration that a stage can have at a place in a list; nil accepts anything.
   package func stageConfigurationSchema() throws(PluginError) -> String? {
     guard let schema = try stage()?.config_schema else { return nil }
     return try reader(SLUICE_STAGE_ID).text(schema, "config_schema", limitBytes: 1 << 20)

@@ -6,7 +6,7 @@ package import SluicePluginImage
 package import SluiceRecords
 import SluiceSupport
 
-/// A place of an instance that has its own configuration. It consists of the instance, and of the object that
+/// A place with a configuration of its own, as a stage. It consists of the instance that it calls, and of the object that
 /// `create_stage` returned for the place.
 ///
 /// While it calls the instance, it stores itself in the exchange, so that ``CallContext`` finds it. Sendable: the

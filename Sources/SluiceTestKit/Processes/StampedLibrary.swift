@@ -1,7 +1,7 @@
 import Glibc
 
-/// A library that stamps a number into the traffic. There can be any number of builds, which differ in this number:
-/// `Tests/Plugins/stamps-generation` in C, `swift-stamps` in Swift.
+/// A library that stamps a number into the traffic. Its builds differ only in this number. The sources are
+/// `Tests/Plugins/stamps-generation` in C and `swift-stamps` in Swift.
 package struct StampedLibrary: Sendable {
   /// The values of `MISBEHAVIOUR` for the fixture in C.
   package enum Misbehaviour: String, Sendable {

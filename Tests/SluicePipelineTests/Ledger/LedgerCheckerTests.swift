@@ -210,7 +210,7 @@ import Testing
     #expect(Self.violation(hop + answered(hop: 2))?.rule == .numbering)
   }
 
-  @Test func `an issued hop ends once, before any event that does not belong to it`() {
+  @Test func `an issued hop ends exactly once, and other events come only before or after it`() {
     let hop = Self.success().prefix(4)
     for index in 5...7 { #expect(Self.violation(hop + [Self.success()[index]])?.rule == .order) }
     #expect(Self.violation(hop + [Self.entry(.willRetry, 5)])?.rule == .order)

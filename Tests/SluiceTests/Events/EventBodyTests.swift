@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: NginxServer.isAvailable)) func `a body over HTTP-2 has the same events`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `a body over HTTP-2 has the usual events`() async throws {
     try await withSecureServer { nginx, _, trust in
       let story = try await tell(
         post(nginx.secureBaseURL + "/post", .bytes([UInt8](repeating: 65, count: 300_000))), trust)

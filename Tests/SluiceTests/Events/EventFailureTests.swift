@@ -46,7 +46,7 @@ import Testing
     #expect(story.kinds == Self.neverIssued)
   }
 
-  @Test func `a request through a proxy has the same events`() async throws {
+  @Test func `a request through a proxy has the usual events`() async throws {
     let proxy = try ScriptedServer([ScriptStep.respond(body: "through")])
     let story = try await tell(get("http://a.test/x")) { $0.transport.proxy = proxy.baseURL }
     #expect(story.kinds == Self.success)
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(.enabled(if: NginxServer.isAvailable))
-  func `a request through a proxy's tunnel has the same events, and only the server gets its headers`()
+  func `a request through a proxy's tunnel has the usual events, and only the server gets its headers`()
     async throws
   {
     try await withSecureServer { nginx, _, trust in

@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `a successful request with a completion closure has the same events`() async throws {
+  @Test func `a successful request with a completion closure has the usual events`() async throws {
     try await withServer { server in
       let log = LedgerLog()
       var configuration = Configuration()
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `a second request on the same connection has the same events`() async throws {
+  @Test func `a second request on the same connection has the usual events`() async throws {
     try await withServer { server in
       let request = try get(server.baseURL + "/")
       let stories = try await tell([request, request])
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: [204, 200])
-  func `an answer without content has the same events`(_ status: Int) async throws {
+  func `an answer without content has the usual events`(_ status: Int) async throws {
     try await withServer({ _ in ServerResponse(status: status) }) { server in
       let story = try await tell(get(server.baseURL + "/"))
       #expect(story.kinds == Self.success)
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: NginxServer.isAvailable)) func `an answer without content over HTTP-2 has the same events`()
+  @Test(.enabled(if: NginxServer.isAvailable)) func `an answer without content over HTTP-2 has the usual events`()
     async throws
   {
     try await withSecureServer { nginx, _, trust in
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `an answer to HEAD has the same events`() async throws {
+  @Test func `an answer to HEAD has the usual events`() async throws {
     try await withServer { server in
       let story = try await tell(Request(method: "HEAD", url: HTTPURL(server.baseURL + "/")))
       #expect(story.kinds == Self.success)
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `an answer in chunks has the same events`() async throws {
+  @Test func `an answer in chunks has the usual events`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"))
     let story = try await tell(get(server.baseURL))
@@ -109,14 +109,14 @@ import Testing
     #expect(try story.timings().bytesReceived >= 5)
   }
 
-  @Test func `a response that ends with the connection has the same events`() async throws {
+  @Test func `a response that ends with the connection has the usual events`() async throws {
     let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc"))
     let story = try await tell(get(server.baseURL))
     #expect(story.kinds == Self.success)
     #expect(story.result.response?.body.bytes == Array("abc".utf8))
   }
 
-  @Test func `a slow answer in many pieces has the same events, and a long receive phase`() async throws {
+  @Test func `a slow answer in many pieces has the usual events, and a long receive phase`() async throws {
     let go = Signal()
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\na"), .wait(go), .send("bcd"))
@@ -156,7 +156,7 @@ import Testing
     #expect(try story.first(.didReceiveInformational).status == 100)
   }
 
-  @Test func `a response with a head of many kilobytes has the same events`() async throws {
+  @Test func `a response with a head of many kilobytes has the usual events`() async throws {
     let fields = (0..<100).map { "X-\($0): \(String(repeating: "v", count: 500))\r\n" }.joined()
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nok"))

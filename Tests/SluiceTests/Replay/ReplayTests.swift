@@ -14,7 +14,10 @@ import Testing
 @Suite struct ReplayTests {
   private static func lines(_ report: ReplayReport) -> [String] {
     report.comparisons.flatMap { comparison in
-      comparison.differences.map { "\($0.stage ?? "result") \($0.subject): \($0.old ?? "-") → \($0.new ?? "-")" }
+      comparison.differences.map { difference in
+        let place = difference.stage.map { "stage \($0)" } ?? "result"
+        return "\(place), \(difference.subject): \(difference.old ?? "-") → \(difference.new ?? "-")"
+      }
     }
   }
 
@@ -24,7 +27,9 @@ import Testing
     let report = try await fixture.compare(recordings)
     #expect(report.failures.isEmpty && report.omissions.isEmpty)
     #expect(report.comparisons.map(\.index) == [0, 1])
-    let expected = ["a header x-build: 1 → 2", "a header x-build: 1 → 2", "result header x-build: 1 → 2"]
+    let expected = [
+      "stage a, header x-build: 1 → 2", "stage a, header x-build: 1 → 2", "result, header x-build: 1 → 2",
+    ]
     #expect(Self.lines(report) == expected + expected)
     #expect(report.comparisons.first?.request == "GET \(fixture.server.baseURL)/a?sig=REDACTED")
     #expect(report.comparisons.first?.differences.map(\.callback) == [.request, .response, nil])
@@ -110,10 +115,10 @@ import Testing
     let started = ContinuousClock.now
     let report = try await fixture.compare(try await fixture.record())
     let lines = Self.lines(report)
-    #expect(lines.contains("a verdict: continue → retry after 30.0 seconds"))
-    #expect(lines.contains("a call: - → called"))
-    #expect(lines.contains("result error: http_status → not_recorded"))
-    #expect(lines.contains("result attempts: 1 → 2"))
+    #expect(lines.contains("stage a, verdict: continue → retry after 30.0 seconds"))
+    #expect(lines.contains("stage a, call: - → called"))
+    #expect(lines.contains("result, error: http_status → not_recorded"))
+    #expect(lines.contains("result, attempts: 1 → 2"))
     #expect(started.duration(to: .now) < .seconds(30))
   }
 
@@ -121,7 +126,8 @@ import Testing
     let fixture = try await ReplayFixture(old: [#"BODY="made""#]) { _ in .text("real") }
     let report = try await fixture.compare(try await fixture.record())
     let lines = Self.lines(report)
-    #expect(lines.contains("a body: \"made\" → -") && lines.contains("result error: - → not_recorded"), "\(lines)")
+    #expect(
+      lines.contains("stage a, body: \"made\" → -") && lines.contains("result, error: - → not_recorded"), "\(lines)")
   }
 
   @Test func `a replay that is cancelled ends at once`() async throws {
@@ -142,7 +148,7 @@ import Testing
     var request = try fixture.request()
     request.url = HTTPURL("http://127.0.0.1:1/")
     let report = try await fixture.compare(try await fixture.record([request]))
-    #expect(Self.lines(report) == ["a header x-build: 1 → 2"])
+    #expect(Self.lines(report) == ["stage a, header x-build: 1 → 2"])
   }
 
   @Test func `bodies that are large, binary or streamed are replayed`() async throws {
@@ -271,7 +277,7 @@ import Testing
       [recording], old: Replay.Build(file: file, libraries: old), new: Replay.Build(file: file, libraries: new))
     #expect(
       Self.lines(report) == [
-        "a header x-stamp-a: 1 → 2", "a header x-stamp-a: 1 → 2", "result header x-stamp-a: 1 → 2",
+        "stage a, header x-stamp-a: 1 → 2", "stage a, header x-stamp-a: 1 → 2", "result, header x-stamp-a: 1 → 2",
       ], "\(report)")
     #expect(try await fixture.stamp() == 2)
     await fixture.shutdown()

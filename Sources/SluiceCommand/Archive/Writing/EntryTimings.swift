@@ -3,7 +3,7 @@ import SluiceMessages
 /// The phases of a hop as an archive has them: in milliseconds, and -1 for a phase that did not happen.
 struct EntryTimings {
   private let phases: [(name: String, microseconds: Int?)]
-  /// In this format, the phase `connect` includes the TLS handshake, so the handshake is not added to the sum.
+  /// In this format, the phase `connect` includes the TLS handshake, so the handshake is not one of `phases`.
   private let handshake: Int?
 
   init(_ timings: TransferTimings) {

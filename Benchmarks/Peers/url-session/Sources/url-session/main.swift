@@ -8,7 +8,8 @@ import Synchronization
 //
 // usage: url-session URL CONNECTIONS [NAME: VALUE]...
 //
-// Reads numbers from standard input, one per line. Sends that many requests, and prints how many failed.
+// Reads numbers from standard input, one per line. For each number, sends that many requests, and prints how many of
+// them failed.
 
 /// The state that all tasks of a round share.
 final class Round: Sendable {
