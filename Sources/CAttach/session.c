@@ -37,7 +37,7 @@ static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
 /// Held for reading by each thread of the host that does not pause. A fork() takes it for writing after `gate`: a thread
 /// of the program that holds `gate` may be waiting for a thread of the host, which must then continue.
 static pthread_rwlock_t host_gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-static _Thread_local bool is_host_thread, holds_host_gate;
+static _Thread_local bool holds_host_gate;
 /// Whether a thread of the host may be running without `host_gate`.
 static _Atomic(bool) has_unwatched_thread;
 static _Atomic(const struct sluice_attach_host *) host;
@@ -179,10 +179,23 @@ void session_leave(void) {
   pthread_rwlock_unlock(&gate);
 }
 
+bool session_calls_out(void) { return atomic_load_explicit(&calls_out, memory_order_relaxed); }
+
+bool session_is_inside(void) { return depth > 0; }
+
+unsigned session_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
+
+bool session_fails_without_pipeline(void) { return fails_without_pipeline; }
+
+void session_count(enum sluice_attach_count count) {
+  session_prepare();
+  struct sluice_attach_page *known = atomic_load_explicit(&page, memory_order_acquire);
+  if (known) sluice_attach_add(known, count);
+}
+
 // MARK: Threads of the host
 
 void session_begin_host_thread(void) {
-  is_host_thread = true;
   if (last_thread_note_host()) session_resume();
   else atomic_store(&has_unwatched_thread, true);
 }
@@ -202,20 +215,6 @@ void session_resume(void) {
 }
 
 void session_end_host_thread(void) { session_pause(); }
-
-bool session_calls_out(void) { return atomic_load_explicit(&calls_out, memory_order_relaxed); }
-
-bool session_is_inside(void) { return depth > 0; }
-
-unsigned session_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
-
-bool session_fails_without_pipeline(void) { return fails_without_pipeline; }
-
-void session_count(enum sluice_attach_count count) {
-  session_prepare();
-  struct sluice_attach_page *known = atomic_load_explicit(&page, memory_order_acquire);
-  if (known) sluice_attach_add(known, count);
-}
 
 // MARK: fork()
 
@@ -282,7 +281,7 @@ static void in_child(void) {
   if (!session_is_on) return;
   atomic_fetch_add(&generation, 1);
   last_thread_forked();
-  const bool is_whole = has_host_gate && !atomic_load(&has_unwatched_thread);
+  const bool is_whole = has_host_gate && !atomic_exchange(&has_unwatched_thread, false);
   unlock_in_child();
   const struct sluice_attach_host *opened = atomic_load(&host);
   if (!is_whole) {
