@@ -103,6 +103,8 @@ void last_thread_begin(void) {
   if (has_key) pthread_setspecific(key, &main_thread);
 }
 
+bool last_thread_is_known(void) { return has_key && pthread_getspecific(key); }
+
 bool last_thread_note_host(void) {
   if (!has_key || pthread_setspecific(key, &host_thread) != 0) return false;
   atomic_fetch_add(&host_threads, 1);

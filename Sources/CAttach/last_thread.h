@@ -13,6 +13,9 @@ void last_thread_begin(void);
 /// @return false if the end of the thread cannot be noticed
 bool last_thread_note_host(void);
 
+/// Whether the calling thread is the main thread or a thread of the host.
+bool last_thread_is_known(void);
+
 /// Call it in the child of a fork(), where the calling thread is the only one.
 void last_thread_forked(void);
 

@@ -31,13 +31,13 @@ static bool fails_without_pipeline;
 
 /// Held while the host library is opened and while it takes a plan.
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
-/// Held for reading while a thread of the program is inside the host. A fork() takes it for writing. Writers have priority, so that a
-/// fork() does not wait forever under load.
+/// Held for reading while a thread of the program is inside the host. A fork() takes it for writing. Writers have
+/// priority, so that a fork() does not wait forever under load.
 static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-/// Held for reading by each thread of the host that does not pause. A fork() takes it for writing after `gate`: a thread
-/// of the program that holds `gate` may be waiting for a thread of the host, which must then continue.
+/// Held for reading by each thread of the host that does not pause. A fork() takes it for writing after `gate`: a
+/// thread of the program that holds `gate` may be waiting for a thread of the host, which must then continue.
 static pthread_rwlock_t host_gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-static _Thread_local bool holds_host_gate;
+static _Thread_local bool holds_host_gate, is_paused;
 /// Whether a thread of the host may be running without `host_gate`.
 static _Atomic(bool) has_unwatched_thread;
 static _Atomic(const struct sluice_attach_host *) host;
@@ -196,20 +196,26 @@ void session_count(enum sluice_attach_count count) {
 // MARK: Threads of the host
 
 void session_begin_host_thread(void) {
-  if (last_thread_note_host()) session_resume();
+  // A plugin may call it on a thread that is already known, or on one of the program.
+  if (depth > 0 || is_paused || last_thread_is_known()) return;
+  is_paused = last_thread_note_host();
+  if (is_paused) session_resume();
   else atomic_store(&has_unwatched_thread, true);
 }
 
 int session_pause(void) {
   if (!holds_host_gate) return 0;
   holds_host_gate = false;
+  is_paused = true;
   depth--;
   pthread_rwlock_unlock(&host_gate);
   return 1;
 }
 
 void session_resume(void) {
+  if (!is_paused) return;
   pthread_rwlock_rdlock(&host_gate);
+  is_paused = false;
   depth++;
   holds_host_gate = true;
 }

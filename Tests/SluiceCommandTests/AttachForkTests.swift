@@ -52,14 +52,19 @@ import Testing
         , "o": {"library": "\(BuiltProducts.library("otlp"))", "config": {"endpoint": "\(collector.baseURL)"}},
         "a": {"library": "\(BuiltProducts.library("access-log"))", "config": {"output": "\(folder.path("log"))"}}
         """, stages: #""issue": ["trace"], "tracers": ["o", "a"]"#)
-    let result = try await fixture.attach([program.path, fixture.url, thread])
+    // If a thread is busy for the whole time limit of a fork, the child has no pipeline. Then the program is run again.
+    var hasPipeline = false
+    for run in 0..<5 where !hasPipeline {
+      let result = try await fixture.attach([program.path, fixture.url, thread])
+      #expect(result.ending == .exited(0), "\(result.outputText)")
+      #expect(result.outputText.hasSuffix("the child ended with 0\n"), "\(result.outputText)")
+      hasPipeline = !result.errorText.contains("1 transfer went without the pipeline")
+      let requests = fixture.server.requests.dropFirst(2 * run)
+      #expect(requests.map { $0.headers.first("traceparent") != nil } == [true, hasPipeline])
+      if hasPipeline { #expect(result.outputText.contains("the lock is free"), "\(result.outputText)") }
+    }
+    #expect(hasPipeline)
     withExtendedLifetime((program, folder)) {}
-    #expect(result.ending == .exited(0), "\(result.outputText)")
-    #expect(result.outputText.hasSuffix("the child ended with 0\n"), "\(result.outputText)")
-    // If the thread still holds the lock after the time limit of a fork, the child has no pipeline.
-    let hasPipeline = !result.errorText.contains("1 transfer went without the pipeline")
-    #expect(fixture.server.requests.map { $0.headers.first("traceparent") != nil } == [true, hasPipeline])
-    if hasPipeline { #expect(result.outputText.contains("the lock is free"), "\(result.outputText)") }
   }
 
   @Test func `a stage can fork`() async throws {

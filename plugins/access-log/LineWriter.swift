@@ -109,7 +109,10 @@ extension LineWriter {
 
   private func lines(_ records: [AccessRecord], _ dropped: Int) -> [UInt8] {
     var bytes: [UInt8] = []
-    for record in records { bytes.append(contentsOf: spell(record)) }
+    for record in records {
+      ThreadWatcher.yield()
+      bytes.append(contentsOf: spell(record))
+    }
     guard dropped > 0 else { return bytes }
     var line = JSONText()
     line.object {

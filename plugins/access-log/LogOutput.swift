@@ -1,4 +1,5 @@
 import Glibc
+import SluiceSupport
 
 /// The output for lines: standard error, or a file that is opened again after it was rotated. Only one thread at a time
 /// may use it.
@@ -58,12 +59,13 @@ struct LogOutput: Sendable {
   private mutating func writeAll(_ bytes: [UInt8]) throws(Failure) {
     var rest = bytes[...]
     while !rest.isEmpty {
-      let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      let written = rest.withUnsafeBytes { ThreadWatcher.write(descriptor, $0.baseAddress, $0.count) }
       if written > 0 {
         rest = rest.dropFirst(written)
         isMidLine = bytes[rest.startIndex - 1] != Self.lineBreak
       } else if errno == EAGAIN {
-        waitUntilWritable()
+        // Standard error can be a pipe that another process has made non-blocking.
+        ThreadWatcher.waitUntilWritable(descriptor, milliseconds: 1000)
       } else if errno != EINTR {
         let number = errno
         throw Failure("write to", path, number, writtenLines: bytes[..<rest.startIndex].count { $0 == Self.lineBreak })
@@ -80,11 +82,5 @@ struct LogOutput: Sendable {
     guard let path else { return false }
     var facts = stat()
     return stat(path, &facts) != 0 || facts.st_ino != inode || facts.st_dev != device
-  }
-
-  /// Standard error can be a pipe that another process has made non-blocking.
-  private func waitUntilWritable() {
-    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    poll(&waiting, 1, 1000)
   }
 }

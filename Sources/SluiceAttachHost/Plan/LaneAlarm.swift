@@ -54,6 +54,7 @@ final class LaneAlarm: Sendable {
 
   private func serve() {
     while true {
+      ThreadWatcher.yield()
       switch wait() {
       case .closed: return
       case .changed, nil: continue

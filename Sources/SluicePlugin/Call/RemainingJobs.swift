@@ -1,3 +1,4 @@
+import Glibc
 import SluiceSupport
 
 /// Runs the remaining jobs of tasks when the host accepts no more, on a thread that ends when no job is left. It does
@@ -11,6 +12,7 @@ enum RemainingJobs {
   private struct State {
     var pieces: [Piece] = []
     var hasThread = false
+    let process = getpid()
   }
 
   private static let state = Locked(State())
@@ -18,6 +20,8 @@ enum RemainingJobs {
   /// Runs the job later, in order. [any]
   static func run(_ job: UnownedJob, on executor: any TaskExecutor) {
     let isFirst = state.withLock { state in
+      // A child of fork() does not have the thread of its parent.
+      if state.process != getpid() { state = State() }
       state.pieces.append(Piece(job: job, executor: executor))
       defer { state.hasThread = true }
       return !state.hasThread
@@ -28,7 +32,10 @@ enum RemainingJobs {
   }
 
   private static func work() {
-    while let piece = next() { piece.job.runSynchronously(on: piece.executor.asUnownedTaskExecutor()) }
+    while let piece = next() {
+      ThreadWatcher.yield()
+      piece.job.runSynchronously(on: piece.executor.asUnownedTaskExecutor())
+    }
   }
 
   private static func next() -> Piece? {

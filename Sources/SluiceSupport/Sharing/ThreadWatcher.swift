@@ -1,12 +1,12 @@
 import Glibc
 import Synchronization
 
-/// Functions of another part of the process, which must know when a thread runs and when it waits. They are C functions,
-/// so that a call of them takes no lock of Swift's runtime.
+/// Functions of another part of the process, which must know when a thread runs and when it waits. They are C
+/// functions, so that a call of them takes no lock of Swift's runtime.
 package struct ThreadWatcher: Sendable {
   package typealias Function = @convention(c) () -> Void
 
-  /// Each ``SystemThread`` calls it before anything else. The thread runs until it ends.
+  /// A watched ``SystemThread`` calls it before anything else. The thread runs until it ends.
   package let begin: Function
   /// Called before a ``Monitor`` blocks any thread. If the result is not 0, the thread does not run until it calls
   /// `resume`, immediately after the wait.
@@ -41,9 +41,36 @@ package struct ThreadWatcher: Sendable {
     if let current, current.pause() != 0 { current.resume() }
   }
 
-  /// Waits for the condition until the deadline, if there is a deadline. Returns the status of pthread_cond_timedwait(3).
-  ///
-  /// Not generic, because generic code may take locks of Swift's runtime.
+  // MARK: Waiting
+
+  // These functions are not generic, because generic code may take locks of Swift's runtime.
+
+  /// Like write(2).
+  package static func write(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    let watcher = current
+    var isPaused = false
+    if let watcher { isPaused = watcher.pause() != 0 }
+    let result = Glibc.write(descriptor, bytes, count)
+    if let watcher, isPaused {
+      let number = errno
+      watcher.resume()
+      errno = number
+    }
+    return result
+  }
+
+  /// Waits until the descriptor can be written to, or the time has passed.
+  package static func waitUntilWritable(_ descriptor: CInt, milliseconds: CInt) {
+    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    let watcher = current
+    var isPaused = false
+    if let watcher { isPaused = watcher.pause() != 0 }
+    poll(&waiting, 1, milliseconds)
+    if let watcher, isPaused { watcher.resume() }
+  }
+
+  /// Waits for the condition until the deadline, if there is a deadline. Returns the status of
+  /// pthread_cond_timedwait(3).
   static func wait(
     _ condition: UnsafeMutablePointer<pthread_cond_t>, _ mutex: UnsafeMutablePointer<pthread_mutex_t>,
     until deadline: UnsafePointer<timespec>?

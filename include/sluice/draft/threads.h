@@ -13,17 +13,21 @@
 /// locked in the child: a lock of the plugin, or a lock of its language's runtime. So a fork() of the program waits for
 /// the threads that run code of the host, and for the plugin's threads that have called `begin`. It does not wait for a
 /// thread that pauses. It waits for a limited time; then the child gets no pipeline.
+///
+/// The functions can be called on any thread, and until the process ends.
 typedef struct sluice_threads {
   uint32_t size;
   uint32_t reserved;
   /// A thread that the plugin has started calls it once, before anything else. A fork() then waits for the thread until
-  /// the thread ends. [any]
+  /// the thread ends. The thread no longer keeps the process alive if all threads of the program have ended.
   void (*begin)(void);
   /// Call it on any thread immediately before a call that may wait for long. If the result is not 0, call `resume`
-  /// immediately after that call. In between, the thread must not hold a lock, must not call the host, and must not
-  /// run code that may take a lock of a runtime. The result is 0 on threads for which no fork() waits. [any]
+  /// immediately after that call. In between, the thread must not call the host, must not run code that may take a lock
+  /// of a runtime, and must hold no lock except the mutex of the condition that it waits for. A child must not use that
+  /// mutex. The result is 0 on threads for which no fork() waits.
   int (*pause)(void);
-  /// Ends the pause. Waits while a fork() is under way. [any]
+  /// Ends the pause. Waits while a fork() is under way, so release the mutex of a condition before, and lock it again
+  /// afterwards.
   void (*resume)(void);
 } sluice_threads;
 #define SLUICE_THREADS_SIZE_1 32u
