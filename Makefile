@@ -138,7 +138,7 @@ LEAK_SUITES = RandomCancel|ReleaseTests|Body|Bodies|Piece|Passage|Gatherer|Spill
 # Leaks by design: a thread that a stage ends, and instances that threads of their plugin can still use.
 LEAKING_TESTS = whose.thread.a.stage.has.ended|call.that.ends.its.thread|SwapWorkTests
 check-leaks:
-	SLUICE_SANITIZER=address ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=1 \
+	SLUICE_SANITIZER=address SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=1 \
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/scripts/leaks.supp:print_suppressions=0 \
 	  $(SWIFT) test --disable-xctest --no-parallel --sanitize=address --scratch-path .build/asan --filter '$(LEAK_SUITES)' \
 	  --skip '$(LEAKING_TESTS)'
