@@ -218,6 +218,8 @@ static void run(const struct libcurl *curl, const struct sluice_attach_exchange 
                 struct exchange_result *result) {
   struct parts parts = {.curl = curl, .mark = -1};
   const int64_t end = now_milliseconds() + exchange->limit_milliseconds;
+  // A fork() waits for the lock `working` instead of this thread.
+  session_pause();
   pthread_mutex_lock(&working);
   const bool is_ready = keep(curl);
   CURLcode code = is_ready ? CURLE_OUT_OF_MEMORY : CURLE_FAILED_INIT;
@@ -232,6 +234,7 @@ static void run(const struct libcurl *curl, const struct sluice_attach_exchange 
   exchange_result_end(result, parts.easy, curl, code);
   close_parts(&parts);
   pthread_mutex_unlock(&working);
+  session_resume();
 }
 
 void exchange_make(const struct sluice_attach_exchange *exchange, struct sluice_attach_exchanged *exchanged) {
@@ -243,10 +246,7 @@ void exchange_make(const struct sluice_attach_exchange *exchange, struct sluice_
     exchanged->reason = text("the program's libcurl lacks functions");
   } else {
     struct exchange_result *result = exchange_result_make();
-    // A fork() waits for the lock `working` instead of this thread.
-    const int is_paused = session_pause();
     if (result) run(curl, exchange, result);
-    if (is_paused) session_resume();
     if (result) exchange_result_show(result, exchanged);
     else exchanged->code = CURLE_OUT_OF_MEMORY;
   }

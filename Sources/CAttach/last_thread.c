@@ -90,7 +90,8 @@ static void ended(void *value) {
       is_last_round = pthread_setspecific(key, value) == 0;
       if (is_last_round) return;
     }
-    session_end_host_thread();
+    // From here on, no fork() waits for this thread.
+    session_pause();
     atomic_fetch_sub(&host_threads, 1);
   } else {
     atomic_store(&has_main_ended, true);
@@ -102,8 +103,6 @@ void last_thread_begin(void) {
   has_key = pthread_key_create(&key, ended) == 0;
   if (has_key) pthread_setspecific(key, &main_thread);
 }
-
-bool last_thread_is_known(void) { return has_key && pthread_getspecific(key); }
 
 bool last_thread_note_host(void) {
   if (!has_key || pthread_setspecific(key, &host_thread) != 0) return false;

@@ -8,13 +8,10 @@
 /// Call it before `main`, on the main thread.
 void last_thread_begin(void);
 
-/// Notes that the calling thread is a thread of the host. Such a thread calls `session_end_host_thread` when it ends.
+/// Notes that the calling thread is a thread of the host. Such a thread calls `session_pause` when it ends.
 ///
 /// @return false if the end of the thread cannot be noticed
 bool last_thread_note_host(void);
-
-/// Whether the calling thread is the main thread or a thread of the host.
-bool last_thread_is_known(void);
 
 /// Call it in the child of a fork(), where the calling thread is the only one.
 void last_thread_forked(void);

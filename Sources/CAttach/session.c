@@ -37,7 +37,8 @@ static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
 /// Held for reading by each thread of the host that does not pause. A fork() takes it for writing after `gate`: a
 /// thread of the program that holds `gate` may be waiting for a thread of the host, which must then continue.
 static pthread_rwlock_t host_gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-static _Thread_local bool holds_host_gate, is_paused;
+/// Whether this thread is one of the program, or one of the host that holds `host_gate` or that pauses.
+static _Thread_local enum { OF_PROGRAM, RUNNING, PAUSED } role;
 /// Whether a thread of the host may be running without `host_gate`.
 static _Atomic(bool) has_unwatched_thread;
 static _Atomic(const struct sluice_attach_host *) host;
@@ -197,30 +198,26 @@ void session_count(enum sluice_attach_count count) {
 
 void session_begin_host_thread(void) {
   // A plugin may call it on a thread that is already known, or on one of the program.
-  if (depth > 0 || is_paused || last_thread_is_known()) return;
-  is_paused = last_thread_note_host();
-  if (is_paused) session_resume();
-  else atomic_store(&has_unwatched_thread, true);
+  if (depth > 0 || role != OF_PROGRAM || gettid() == getpid()) return;
+  if (!last_thread_note_host()) return atomic_store(&has_unwatched_thread, true);
+  role = PAUSED;
+  session_resume();
 }
 
 int session_pause(void) {
-  if (!holds_host_gate) return 0;
-  holds_host_gate = false;
-  is_paused = true;
+  if (role != RUNNING) return 0;
+  role = PAUSED;
   depth--;
   pthread_rwlock_unlock(&host_gate);
   return 1;
 }
 
 void session_resume(void) {
-  if (!is_paused) return;
+  if (role != PAUSED) return;
   pthread_rwlock_rdlock(&host_gate);
-  is_paused = false;
+  role = RUNNING;
   depth++;
-  holds_host_gate = true;
 }
-
-void session_end_host_thread(void) { session_pause(); }
 
 // MARK: fork()
 

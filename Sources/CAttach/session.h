@@ -35,9 +35,6 @@ void session_begin_host_thread(void);
 int session_pause(void);
 void session_resume(void);
 
-/// Call it on a thread of the host when it ends.
-void session_end_host_thread(void);
-
 /// Whether plugins of the plan may make exchanges with the program's libcurl.
 bool session_calls_out(void);
 

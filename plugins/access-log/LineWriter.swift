@@ -1,4 +1,3 @@
-import Glibc
 import SluiceMessages
 import SluicePlugin
 import SluiceSupport
@@ -27,7 +26,7 @@ final class LineWriter: @unchecked Sendable {
   private let state = Monitor(State())
   private var output: LogOutput
   private var complain: @Sendable (String) -> Void = { _ in }
-  private var thread: SystemThread?
+  private var thread: BackgroundThread?
 
   init(capacity: Int, output: LogOutput, spell: @escaping @Sendable (AccessRecord) -> [UInt8]) {
     self.capacity = capacity
@@ -42,8 +41,7 @@ final class LineWriter: @unchecked Sendable {
   func start(complain: @escaping @Sendable (String) -> Void) throws {
     self.complain = complain
     try output.open()
-    thread = SystemThread("access-log") { self.run() }
-    if thread == nil { throw StageFailure(message: "cannot start a thread: \(String(cString: strerror(errno)))") }
+    thread = try BackgroundThread("access-log", isWatched: true) { self.run() }
   }
 
   /// Queues a record. If the queue is full, the record is dropped and counted.

@@ -14,7 +14,13 @@ public struct BackgroundThread: Sendable {
 
   /// Starts the thread. Allowed from `activate` on; the thread must be joined or detached. [any]
   public init(_ body: @escaping @Sendable () -> Void) throws(StageFailure) {
-    guard let thread = SystemThread(isWatched: false, body) else {
+    try self.init(nil, isWatched: false, body)
+  }
+
+  /// Starts a thread that a fork may wait for.
+  /// - Parameter isWatched: whether a fork waits for the thread, except while the thread waits in a `Monitor`.
+  package init(_ name: String?, isWatched: Bool, _ body: @escaping @Sendable () -> Void) throws(StageFailure) {
+    guard let thread = SystemThread(name, isWatched: isWatched, body) else {
       throw StageFailure(message: "cannot start a thread: \(String(cString: strerror(errno)))")
     }
     self.thread = thread

@@ -6,8 +6,8 @@ package import SluicePluginImage
 package import SluiceRecords
 import SluiceSupport
 
-/// A place with a configuration of its own, as a stage. It consists of the instance that it calls, and of the object that
-/// `create_stage` returned for the place.
+/// A place with a configuration of its own, as a stage. It consists of the instance that it calls, and of the object
+/// that `create_stage` returned for the place.
 ///
 /// While it calls the instance, it stores itself in the exchange, so that ``CallContext`` finds it. Sendable: the
 /// pointer belongs to the plugin, and is only passed back.

@@ -36,10 +36,14 @@ package struct ThreadWatcher: Sendable {
     if !isFirst { memory.deallocate() }
   }
 
-  /// Pauses for a moment. A thread with much work calls it between two pieces.
-  package static func yield() {
-    if let current, current.pause() != 0 { current.resume() }
+  /// Begins a pause of the calling thread. Returns the watcher whose `resume` ends it; nil if the thread does not pause.
+  private static func beginPause() -> ThreadWatcher? {
+    if let current, current.pause() != 0 { return current }
+    return nil
   }
+
+  /// Pauses for a moment. A thread with much work calls it between two pieces.
+  package static func yield() { beginPause()?.resume() }
 
   // MARK: Waiting
 
@@ -47,26 +51,20 @@ package struct ThreadWatcher: Sendable {
 
   /// Like write(2).
   package static func write(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-    let watcher = current
-    var isPaused = false
-    if let watcher { isPaused = watcher.pause() != 0 }
+    let watcher = beginPause()
     let result = Glibc.write(descriptor, bytes, count)
-    if let watcher, isPaused {
-      let number = errno
-      watcher.resume()
-      errno = number
-    }
+    let number = errno
+    watcher?.resume()
+    errno = number
     return result
   }
 
   /// Waits until the descriptor can be written to, or the time has passed.
   package static func waitUntilWritable(_ descriptor: CInt, milliseconds: CInt) {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    let watcher = current
-    var isPaused = false
-    if let watcher { isPaused = watcher.pause() != 0 }
+    let watcher = beginPause()
     poll(&waiting, 1, milliseconds)
-    if let watcher, isPaused { watcher.resume() }
+    watcher?.resume()
   }
 
   /// Waits for the condition until the deadline, if there is a deadline. Returns the status of
@@ -75,16 +73,14 @@ package struct ThreadWatcher: Sendable {
     _ condition: UnsafeMutablePointer<pthread_cond_t>, _ mutex: UnsafeMutablePointer<pthread_mutex_t>,
     until deadline: UnsafePointer<timespec>?
   ) -> Int32 {
-    let watcher = current
-    var isPaused = false
-    if let watcher { isPaused = watcher.pause() != 0 }
+    let watcher = beginPause()
     let status: Int32
     if let deadline {
       status = pthread_cond_timedwait(condition, mutex, deadline)
     } else {
       status = pthread_cond_wait(condition, mutex)
     }
-    if let watcher, isPaused {
+    if let watcher {
       // `resume` may wait. Other threads that need the mutex must not wait for this thread then.
       pthread_mutex_unlock(mutex)
       watcher.resume()
