@@ -68,6 +68,9 @@ mask() {
     s/\|[# ]*\|/BAR/; s/^descriptors .*/descriptors/
     # The counts that uniq -c prints, for instance of the answers before and after a swap.
     s/^ +[0-9]+ ([a-z-]+)$/COUNT \1/
+    # Requests that have failed until the engine returns to a release: the engine compares releases at intervals.
+    s/^[0-9]+ failed$/COUNT failed/; s/after [0-9]+ transactions$/after COUNT transactions/
+    s/[0-9.]+ (faults and violations per)/COUNT \1/
     # Ids and hashes.
     s/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/ID/g; s/[0-9a-f]{32}-[0-9a-f]{16}/ID/g; s/\b[0-9a-f]{12,}\b/HASH/g
     # Text that depends on the machine, and on the version of libcurl.
