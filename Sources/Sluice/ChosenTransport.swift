@@ -10,20 +10,28 @@ import SluiceWire
 final class ChosenTransport: Transport {
   private let loop: Loop
   private let settings: TransportSettings
+  private let proxy: ProxyChoice
   private let wire: WireTransport
   private var curl: CurlTransport?
+  /// Whether libcurl carries every hop: the settings name it, or they need HTTP/1.0.
+  private let needsCurlAlways: Bool
+  /// Whether libcurl carries the hops for which there may be a proxy.
+  private let mayUseProxy: Bool
 
   /// - Throws: an error if the settings need something that the chosen engine lacks, or if a file cannot be read.
   init(loop: Loop, settings: TransportSettings, approvals: TrustApprovals) throws(TransportError) {
     self.loop = loop
     self.settings = settings
+    proxy = ProxyChoice(settings)
+    needsCurlAlways = settings.engine == .curl || settings.engine == .auto && settings.httpVersion == .http10
+    mayUseProxy = settings.engine == .auto && proxy.isPossible
     wire = try WireTransport(loop: loop, settings: settings, approvals: approvals)
     if settings.engine == .curl { curl = try CurlTransport(loop: loop, settings: settings) }
     try checkProxy()
   }
 
   func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
-    guard needsCurl(request.url.origin.scheme) else {
+    guard needsCurlAlways || mayUseProxy && proxy.isPossible(for: request.url.origin) else {
       return wire.start(request, options, observer: observer)
     }
     if let wish = wishBeyondCurl(request, options) {
@@ -70,25 +78,9 @@ final class ChosenTransport: Transport {
 
   func stream(of file: FileBody) throws(TransportError) -> BodyStream { try wire.stream(of: file) }
 
-  /// Whether the settings require libcurl for a scheme: they name libcurl, or they need a proxy or HTTP/1.0.
-  private func needsCurl(_ scheme: Origin.Scheme) -> Bool {
-    switch settings.engine {
-    case .wire: false
-    case .curl: true
-    case .auto: settings.httpVersion == .http10 || usesProxy(for: scheme)
-    }
-  }
-
-  private func usesProxy(for scheme: Origin.Scheme) -> Bool {
-    scheme == .http ? usesProxyForHTTP : usesProxyForHTTPS
-  }
-
-  private lazy var usesProxyForHTTP = CurlTransport.usesProxy(for: .http, settings)
-  private lazy var usesProxyForHTTPS = CurlTransport.usesProxy(for: .https, settings)
-
   /// Refuses a proxy in the environment if the engine is "wire", which would ignore it.
   private func checkProxy() throws(TransportError) {
-    guard settings.engine == .wire, usesProxyForHTTP || usesProxyForHTTPS else { return }
+    guard settings.engine == .wire, proxy.isPossible else { return }
     throw TransportError(
       .transport,
       "\(settings.names.engine) is \"wire\", which uses no proxy, but the environment names one (http_proxy, "

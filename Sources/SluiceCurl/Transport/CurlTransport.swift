@@ -54,7 +54,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     self.settings = settings
     self.resolver = resolver
     limits = MessageLimits(settings.responseLimits)
-    proxy = ProxyChoice(settings.unixSocket == nil ? settings.proxy : "")
+    proxy = ProxyChoice(settings)
     multi = try CurlMulti(loop: loop)
     if let limit = settings.maximumConnectionsPerHost {
       multi.limitConnectionsPerHost(to: max(1, limit / max(1, settings.loops)))
@@ -96,7 +96,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     guard request.hasTrailers else { return nil }
     let names = settings.names
     let (reason, advice) =
-      if Self.usesProxy(for: request.url.origin.scheme, settings) {
+      if proxy.isPossible(for: request.url.origin) {
         ("libcurl, which is used for proxies, cannot send them", "use no proxy (\(names.proxy) \"\")")
       } else if settings.httpVersion == .http10 {
         ("HTTP/1.0 has none", "select HTTP/1.1 (\(names.http11))")
@@ -109,12 +109,6 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   }
 
   package func usesProxy(for origin: Origin) -> Bool { proxy.isCertain(for: origin.scheme) }
-
-  /// Whether the settings, or the environment of the process, name a proxy for a scheme. With `no_proxy`, libcurl may
-  /// still not use it for a host.
-  package static func usesProxy(for scheme: Origin.Scheme, _ settings: TransportSettings) -> Bool {
-    settings.unixSocket == nil && ProxyChoice(settings.proxy).isProxied(scheme)
-  }
 
   /// Notes that a transfer has work to do as soon as libcurl is not on the stack.
   func postpone(_ transfer: CurlTransfer) {

@@ -1,27 +1,40 @@
 import Glibc
 import SluiceLoop
-import SluiceMessages
+package import SluiceMessages
+package import SluicePipeline
 
-/// Decides which proxy applies to which scheme, for name look-ups and messages; libcurl itself connects to the proxy.
-struct ProxyChoice: Sendable {
+/// Decides which proxy applies to which origin, for name look-ups, messages and the choice of the transport; libcurl
+/// itself connects to the proxy.
+package struct ProxyChoice: Sendable {
   /// The proxy option for libcurl. If it is nil, libcurl reads the environment for each request.
   let option: String?
   private let http: Route.Key?
   private let https: Route.Key?
   private let plain: String
   private let secure: String
+  private let direct: DirectHosts
 
-  init(_ setting: String?) {
+  /// Reads the settings, and the environment of the process.
+  package init(_ settings: TransportSettings) {
+    // A Unix socket is used without a proxy.
+    let setting = settings.unixSocket == nil ? settings.proxy : ""
     plain = setting ?? Self.environment("http_proxy") ?? Self.environment("all_proxy", "ALL_PROXY") ?? ""
     secure = setting ?? Self.environment("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY") ?? ""
     http = Self.key(plain)
     https = Self.key(secure)
+    direct = DirectHosts(Self.environment("no_proxy", "NO_PROXY") ?? "")
     // If there is no proxy, the option is an empty text. Otherwise libcurl would search the environment before each
     // request.
     option = setting ?? (plain.isEmpty && secure.isEmpty ? "" : nil)
   }
 
-  func isProxied(_ scheme: Origin.Scheme) -> Bool { !(scheme == .http ? plain : secure).isEmpty }
+  /// Whether a proxy may apply to some origin.
+  package var isPossible: Bool { !(plain.isEmpty && secure.isEmpty) && !direct.containsAll }
+
+  /// Whether a proxy may apply to an origin. With `no_proxy`, libcurl may still not use it.
+  package func isPossible(for origin: Origin) -> Bool {
+    !(origin.scheme == .http ? plain : secure).isEmpty && !direct.contains(origin.host)
+  }
 
   /// Whether it is certain that requests go to an HTTP proxy. False if `no_proxy` is set, because libcurl then decides
   /// whether a host is reached through the proxy. Also false for a SOCKS proxy, which does not speak HTTP.
@@ -39,7 +52,7 @@ struct ProxyChoice: Sendable {
   /// Returns the host and port to connect to, which are the proxy's or the origin's, and whether this module looks the
   /// name up. If a proxy has its own rules for names (SOCKS, `no_proxy`), libcurl's resolver looks the name up instead.
   func target(of origin: Origin) -> (key: Route.Key, needsLookUp: Bool) {
-    guard isProxied(origin.scheme) else {
+    guard isPossible(for: origin) else {
       return (Route.Key(host: origin.host, port: origin.port), !SystemNames.isAddress(origin.host))
     }
     guard let proxy = origin.scheme == .http ? http : https else {
