@@ -251,11 +251,13 @@ import Testing
     let netrc = try folder.write("machine 127.0.0.1 login me password secret\n", to: "netrc")
     #expect(
       try await Tool.run(
-        "send", "--location-trusted", "-b", jar, "-b", "given=1", "--netrc-file", netrc, server.baseURL
+        "send", "--location-trusted", "-b", jar, "-b", "given=1", "-H", "X-API-Key: k", "--netrc-file", netrc,
+        server.baseURL
       ).status == 0)
     let first = try #require(server.requests.first), second = try #require(other.requests.first)
     #expect(first.headers.first("cookie") == "jar=secret; given=1" && first.headers.first("authorization") != nil)
     #expect(second.headers.first("cookie") == "given=1" && second.headers.first("authorization") == nil)
+    #expect(second.headers.first("x-api-key") == "k")
   }
 
   @Test func `a damaged file of cookies is refused, and the error names the line`() async throws {

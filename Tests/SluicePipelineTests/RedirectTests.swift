@@ -115,7 +115,8 @@ import Testing
   private static func headers() -> HeaderFields {
     var headers: HeaderFields = [
       "Authorization": "a", "COOKIE": "b", "Proxy-Authorization": "c", "Host": "other", "Accept": "d", "X-Secret": "e",
-      "Content-Type": "f", "Content-Encoding": "g", "Content-Length": "1",
+      "X-API-Key": "k", "X-Auth-Token": "l", "x-amz-security-token": "m", "Content-Type": "f", "Content-Encoding": "g",
+      "Content-Length": "1",
     ]
     headers.append("X-Marked", "h", marks: .sensitive)
     headers.append("X-Added", "i", marks: .addedByStage)
@@ -146,13 +147,13 @@ import Testing
   }
 
   @Test func `fields whose names the configuration allows are kept at another origin`() throws {
-    let kept = ["authorization", "x-marked", "x-added", "x-secret", "host"]
+    let kept = ["authorization", "x-api-key", "x-marked", "x-added", "x-secret", "host"]
     let next = try Self.following(307, "http://b.com/", RedirectSettings(kept: kept, secret: ["x-secret"]))
     let names = next.headers.map(\.name)
     #expect(
       names == [
-        "Authorization", "Accept", "X-Secret", "Content-Type", "Content-Encoding", "Content-Length", "X-Marked",
-        "X-Added", "X-Own",
+        "Authorization", "Accept", "X-Secret", "X-API-Key", "Content-Type", "Content-Encoding", "Content-Length",
+        "X-Marked", "X-Added", "X-Own",
       ])
   }
 
