@@ -40,7 +40,6 @@ import Testing
        "swap": null, "store": null, "control": null}
       """,
       #"{"plugins": {}}"#,
-      #"{"deadline": "0s"}"#,
       #"{"deadline": "1.5s"}"#,
       #"{"deadline": "12h"}"#,
       plugin(#""library": "a.so""#),
@@ -177,6 +176,8 @@ import Testing
       #"{"transport": {"baseURL": "/a"}}"#,
       #"{"transport": {"baseURL": "http://a b"}}"#,
       #"{"transport": {"baseURL": "http://a\\b"}}"#,
+      #"{"deadline": "0s"}"#, #"{"transport": {"timeout": "00.00ms"}}"#, #"{"transport": {"connectTimeout": "0m"}}"#,
+      #"{"watchdog": {"abandon": "0s"}}"#, plugin(#""library": "a.so", "deadline": "0h""#),
       #"{"transport": {"loops": 0}}"#,
       #"{"transport": {"loops": 129}}"#,
       #"{"transport": {"loops": "1"}}"#,

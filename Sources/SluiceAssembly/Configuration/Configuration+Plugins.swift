@@ -20,7 +20,7 @@ extension Configuration {
     var plugin = PluginConfiguration(name: name, source: try source(node), location: node.location)
     plugin.releaseID = try node["release"].map { release throws(ConfigurationError) in try Self.releaseID(release) }
     if let config = node["config"] { plugin.config = try config.resolvingAllReferences() }
-    plugin.deadline = try node["deadline"]?.duration()
+    plugin.deadline = try node["deadline"]?.timeLimit()
     plugin.onFault = try node["onFault"]?.word(FaultPolicy.self)
     if let build = node["build"] {
       guard plugin.library != nil else {

@@ -55,7 +55,7 @@ extension Configuration {
     issue = try stages(root["issue"])
     response = try stages(root["response"])
     tracers = try stages(root["tracers"])
-    if let node = root["deadline"] { deadline = try node.duration() }
+    if let node = root["deadline"] { deadline = try node.timeLimit() }
     if let node = root["transport"] { try readTransport(node) }
     if let node = root["retry"] { try readRetry(node) }
     if let node = root["redirects"] { try readRedirects(node) }
@@ -74,10 +74,7 @@ extension Configuration {
   private mutating func readWatchdog(_ node: ConfigurationNode) throws(ConfigurationError) {
     try node.checkObject(["limit", "abandon", "kill"])
     if let limit = node["limit"] { stallLimit = try limit.duration() }
-    if let abandon = node["abandon"] {
-      stallAbandon = try abandon.duration()
-      guard stallAbandon > .zero else { throw abandon.error("expected a duration above zero") }
-    }
+    if let abandon = node["abandon"] { stallAbandon = try abandon.timeLimit() }
     guard let kill = node["kill"] else { return }
     stallKillLimit = try kill.duration()
     guard stallKillLimit == .zero || stallKillLimit >= .seconds(1) else {

@@ -13,8 +13,8 @@ extension Configuration {
     if let url = node["baseURL"] {
       baseURL = try url.parsed { text throws(MessageError) in try HTTPURL(text, hosts: .idna) }
     }
-    if let timeout = node["timeout"] { transport.timeout = try timeout.duration() }
-    if let timeout = node["connectTimeout"] { transport.connectTimeout = try timeout.duration() }
+    if let timeout = node["timeout"] { transport.timeout = try timeout.timeLimit() }
+    if let timeout = node["connectTimeout"] { transport.connectTimeout = try timeout.timeLimit() }
     if let loops = node["loops"] { transport.loops = try loops.integer(1...128) }
     if let limit = node["maxConnectionsPerHost"] { transport.maximumConnectionsPerHost = try limit.integer(1...65535) }
     if let version = node["httpVersion"] {

@@ -96,6 +96,13 @@ struct ConfigurationNode {
     return duration
   }
 
+  /// A duration that limits something without which no request succeeds.
+  func timeLimit() throws(ConfigurationError) -> Duration {
+    let limit = try duration()
+    guard limit > .zero else { throw error("expected a duration above zero, found \(value)") }
+    return limit
+  }
+
   /// A path, made relative to the configuration's file.
   func path() throws(ConfigurationError) -> String { source.resolve(try string()) }
 
