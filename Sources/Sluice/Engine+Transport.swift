@@ -47,4 +47,11 @@ extension Engine {
       },
       log: log)
   }
+
+  /// Reads the files of `transport.tls`, as the first https connection of an engine would.
+  ///
+  /// - Throws: an error if a file cannot be used, or if certificate and key do not belong together.
+  package static func checkTLS(_ configuration: Configuration) throws(TransportError) {
+    try WireTransport.checkTLS(configuration.transport)
+  }
 }

@@ -38,6 +38,25 @@ import Testing
     }
   }
 
+  @Test func `check reads the files of transport_tls, and says why they cannot be used`() async throws {
+    let certificates = try await TestCertificates.shared()
+    let folder = try TemporaryDirectory()
+    let text = try folder.write("no certificate\n", to: "a.txt")
+    let (client, other) = (certificates.client, certificates.clientRSA)
+    for (tls, words) in [
+      (#""ca": "\#(certificates.authority)", "cert": "\#(client.certificate)", "key": "\#(client.key)""#, nil),
+      (#""cert": "\#(client.certificate)", "key": "\#(other.key)""#, "transport.tls.cert and transport.tls.key must"),
+      (#""cert": "\#(text)", "key": "\#(client.key)""#, "transport.tls.cert and transport.tls.key must name a PEM"),
+      (#""ca": "\#(text)""#, "transport.tls.ca must name a readable PEM file"),
+      (#""ca": "/nonexistent""#, "transport.tls.ca: cannot read /nonexistent: No such file or directory"),
+    ] {
+      let file = try folder.write(#"{"transport": {"tls": {\#(tls)}}}"#, to: "c.json")
+      let result = try await Tool.run("check", "-c", file)
+      #expect(result.status == (words == nil ? 0 : 2))
+      if let words { #expect(result.errorText.contains(words), "\(result.errorText)") }
+    }
+  }
+
   @Test func `a missing library is reported as a wrong configuration`() async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write(#"{"plugins": {"a": {"library": "missing.so"}}, "request": ["a"]}"#, to: "c.json")

@@ -1,6 +1,7 @@
 import Sluice
 import SluiceAssembly
 import SluiceJSON
+import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
 
@@ -34,7 +35,8 @@ enum CheckCommand {
       // All libraries are checked here, because the engine would stop at the first problem.
       let refusals = configuration.plugins.compactMap { refusal($0, configuration) }
       guard refusals.isEmpty else { return (configuration, refusals) }
-      return (configuration, try CheckTrial(file, text, configuration).problems())
+      let problems = try CheckTrial(file, text, configuration).problems()
+      return (configuration, problems.isEmpty ? fileProblems(configuration, file) : problems)
     } catch {
       return (nil, [error])
     }
@@ -50,6 +52,14 @@ enum CheckCommand {
       let error = PluginReport(path, allowing: configuration.allowed(of: path)).error
     else { return nil }
     return EngineStart.failure(EngineError(error.named(plugin.name), of: path, in: configuration))
+  }
+
+  /// What is wrong with the files of `transport.tls`. An engine reads them only for its first https connection.
+  private static func fileProblems(_ configuration: Configuration, _ file: String) -> [CommandError] {
+    do throws(TransportError) { try Engine.checkTLS(configuration) } catch {
+      return [CommandError(.usage, "\(file): transport.tls: \(error.message)")]
+    }
+    return []
   }
 
   private static func words(_ file: String, _ configuration: Configuration) -> String {

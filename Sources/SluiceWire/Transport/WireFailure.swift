@@ -124,6 +124,12 @@ enum WireFailure {
     return make(.tls, failure.detail + advice, origin, isBeforeSending: true).with(detail)
   }
 
+  /// The files of the settings cannot be used for TLS.
+  static func files(_ failure: TLSFailure, _ settings: TransportSettings) -> TransportError {
+    let advice = TLSAdvice(failure.detail, settings).advice(at: failure.moment)
+    return TransportError(.tls, failure.detail + advice, isBeforeSending: true)
+  }
+
   /// Returns the error for a client certificate that the server does not accept; nil for other failures. In TLS 1.3, a
   /// server says this only after the handshake.
   static func refusal(

@@ -250,6 +250,14 @@ package final class WireTransport: Transport, @unchecked Sendable {
     }
   }
 
+  /// Reads the files that the settings name for TLS, as the first connection over TLS would.
+  ///
+  /// - Throws: an error if OpenSSL cannot use a file.
+  package static func checkTLS(_ settings: TransportSettings) throws(TransportError) {
+    guard settings.tls.ca != nil || settings.tls.certificate != nil else { return }
+    do { _ = try TLSContext(settings.tls, offersHTTP2: false) } catch { throw WireFailure.files(error, settings) }
+  }
+
   /// Returns the TLS context for these settings. It is created for the first connection that needs it.
   func tlsContext(_ settings: TLSSettings) throws(TLSFailure) -> TLSContext {
     if let context = contexts[settings] { return context }
