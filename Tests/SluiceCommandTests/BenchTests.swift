@@ -40,6 +40,12 @@ import Testing
     #expect(lines.contains { $0.hasPrefix("request stamp ") })
   }
 
+  @Test func `the requests to the server of the command itself use no proxy`() async throws {
+    let result = try await Tool.run(
+      "bench", "-n", "8", "--rounds", "2", environment: ["http_proxy": "http://127.0.0.1:1", "no_proxy": nil])
+    #expect(result.status == 0, "\(result.errorText)")
+  }
+
   @Test func `a cost whose lowest value is not above 0 is not taken for a measurement`() {
     #expect(BenchReport.lines(of: BenchSpread([1e-6, 2e-6])).count == 1)
     for values in [[-1e-6, 2e-6], [-2e-6, -1e-6], [0]] {

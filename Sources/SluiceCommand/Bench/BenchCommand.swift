@@ -39,11 +39,13 @@ enum BenchCommand {
 
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     let signals = try ProcessSignals()
-    let configuration = try SendConfiguration.make(arguments)
+    var configuration = try SendConfiguration.make(arguments)
     let plan = try BenchPlan(arguments, limit: configuration.limits.transactions)
     DescriptorLimit.raise(to: plan.connections * 4 + 256)
     TaskPool.start()
     let server = arguments.operands.isEmpty ? try startServer() : nil
+    // The command's own server is on this machine, where a proxy may not reach it.
+    if server != nil { configuration.transport.proxy = "" }
     defer { server?.stop() }
     let request = try SendRequest(
       arguments, configuration, command: "bench", url: server.map { "\($0.baseURL)/" }
