@@ -258,7 +258,8 @@ package final class BodyReceiver {
   private func undecodable(_ error: ContentDecodingError) -> TransportError {
     TransportError(
       .decoding,
-      "the body cannot be decoded as its Content-Encoding says: \(error.reason); only the server can fix it",
+      "the body cannot be decoded as its Content-Encoding or Transfer-Encoding says: \(error.reason); only the server "
+        + "can fix it",
       to: owner?.receivingURL)
   }
 }
