@@ -1,30 +1,40 @@
 import SluiceLoop
+import SluiceMessages
 
 /// The hosts that `no_proxy` certainly excludes from the proxy.
 ///
-/// Libcurl's versions differ in how they read some entries: a range of addresses, the end of an address, a trailing dot.
-/// This list uses only the entries that mean the same to all of them: `*` alone, an address, and a name, which also
-/// excludes the names below it. For every other host, libcurl decides.
+/// Libcurl's versions differ in how they read some entries: ranges of addresses, dots before and after a name, entries
+/// that only a space separates. This list uses only the entries that mean the same to them: `*` alone, an address, and
+/// a name with at most one dot before it, which also excludes the names below it. For every other host, libcurl decides.
 struct DirectHosts: Sendable {
-  private let isAll: Bool
-  /// In lower case, without the dots before them.
-  private let entries: [String]
-
-  /// - Parameter list: the value of `no_proxy`: entries that commas or spaces separate.
-  init(_ list: String) {
-    isAll = list == "*"
-    entries = list.split { $0 == "," || $0 == " " }.map { $0.drop { $0 == "." }.lowercased() }.filter { !$0.isEmpty }
-  }
-
   /// Whether the list excludes every host.
-  var containsAll: Bool { isAll }
+  let containsAll: Bool
+  /// In lower case.
+  private let entries: [[UInt8]]
+
+  /// - Parameter list: the value of `no_proxy`: entries that commas separate. A blank that is not next to a comma ends
+  ///   the list, as in newer versions of libcurl.
+  init(_ list: String) {
+    containsAll = list == "*"
+    var entries: [[UInt8]] = []
+    for part in list.utf8.split(separator: UInt8(ascii: ",")) {
+      let entry = part.split(separator: UInt8(ascii: " "))
+      guard entry.count <= 1, !part.contains(UInt8(ascii: "\t")) else { break }
+      if let entry = entry.first { entries.append(entry.map(\.asciiLowercased)) }
+    }
+    self.entries = entries
+  }
 
   /// - Parameter host: the host of an origin: a name in lower case, or an address.
   func contains(_ host: String) -> Bool {
-    if isAll { return true }
+    if containsAll { return true }
     let isAddress = SystemNames.isAddress(host)
+    let host = Array(host.utf8)
     return entries.contains { entry in
-      host == entry || !isAddress && host.hasSuffix(entry) && host.dropLast(entry.count).hasSuffix(".")
+      if isAddress { return host == entry }
+      let name = entry.first == UInt8(ascii: ".") ? entry.dropFirst() : entry[...]
+      guard !name.isEmpty, host.count >= name.count, host.suffix(name.count) == name else { return false }
+      return host.count == name.count || host[host.count - name.count - 1] == UInt8(ascii: ".")
     }
   }
 }
