@@ -1,3 +1,4 @@
+import Glibc
 import SluiceJSON
 import SluiceTestKit
 import Testing
@@ -43,11 +44,17 @@ import Testing
     let folder = try TemporaryDirectory()
     let text = try folder.write("no certificate\n", to: "a.txt")
     let (client, other) = (certificates.client, certificates.clientRSA)
+    let pipe = folder.path("pipe")
+    try #require(mkfifo(pipe, 0o600) == 0)
     for (tls, words) in [
       (#""ca": "\#(certificates.authority)", "cert": "\#(client.certificate)", "key": "\#(client.key)""#, nil),
-      (#""cert": "\#(client.certificate)", "key": "\#(other.key)""#, "transport.tls.cert and transport.tls.key must"),
+      (
+        #""cert": "\#(client.certificate)", "key": "\#(other.key)""#,
+        "transport.tls: cannot use \(client.certificate) and \(other.key): "
+      ),
       (#""cert": "\#(text)", "key": "\#(client.key)""#, "transport.tls.cert and transport.tls.key must name a PEM"),
       (#""ca": "\#(text)""#, "transport.tls.ca must name a readable PEM file"),
+      (#""ca": "\#(pipe)""#, nil),
       (#""ca": "/nonexistent""#, "transport.tls.ca: cannot read /nonexistent: No such file or directory"),
     ] {
       let file = try folder.write(#"{"transport": {"tls": {\#(tls)}}}"#, to: "c.json")

@@ -54,7 +54,7 @@ enum CheckCommand {
     return EngineStart.failure(EngineError(error.named(plugin.name), of: path, in: configuration))
   }
 
-  /// What is wrong with the files of `transport.tls`. An engine reads them only for its first https connection.
+  /// What is wrong with the files of `transport.tls`, which an engine reads only for its first https connection.
   private static func fileProblems(_ configuration: Configuration, _ file: String) -> [CommandError] {
     do throws(TransportError) { try Engine.checkTLS(configuration) } catch {
       return [CommandError(.usage, "\(file): transport.tls: \(error.message)")]

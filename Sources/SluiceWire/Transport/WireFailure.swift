@@ -126,8 +126,11 @@ enum WireFailure {
 
   /// The files of the settings cannot be used for TLS.
   static func files(_ failure: TLSFailure, _ settings: TransportSettings) -> TransportError {
+    let names =
+      failure.moment == .authorities ? [settings.tls.ca] : [settings.tls.certificate, settings.tls.key]
+    let files = names.compactMap { $0.map(PlainText.path) }.joined(separator: " and ")
     let advice = TLSAdvice(failure.detail, settings).advice(at: failure.moment)
-    return TransportError(.tls, failure.detail + advice, isBeforeSending: true)
+    return TransportError(.tls, "cannot use \(files): \(failure.detail)\(advice)", isBeforeSending: true)
   }
 
   /// Returns the error for a client certificate that the server does not accept; nil for other failures. In TLS 1.3, a
