@@ -40,9 +40,10 @@ import Testing
     #expect(lines.contains { $0.hasPrefix("request stamp ") })
   }
 
-  @Test func `the requests to the server of the command itself use no proxy`() async throws {
+  @Test(arguments: [nil, "", "a.test b.test", "*"])
+  func `the requests to the server of the command itself use no proxy`(_ direct: String?) async throws {
     let result = try await Tool.run(
-      "bench", "-n", "8", "--rounds", "2", environment: ["http_proxy": "http://127.0.0.1:1", "no_proxy": nil])
+      "bench", "-n", "8", "--rounds", "2", environment: ["http_proxy": "http://127.0.0.1:1", "no_proxy": direct])
     #expect(result.status == 0, "\(result.errorText)")
   }
 

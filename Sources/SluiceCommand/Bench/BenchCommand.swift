@@ -1,3 +1,4 @@
+import Glibc
 import Sluice
 import SluiceJSON
 import SluiceMessages
@@ -39,13 +40,12 @@ enum BenchCommand {
 
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     let signals = try ProcessSignals()
-    var configuration = try SendConfiguration.make(arguments)
+    let configuration = try SendConfiguration.make(arguments)
     let plan = try BenchPlan(arguments, limit: configuration.limits.transactions)
     DescriptorLimit.raise(to: plan.connections * 4 + 256)
     TaskPool.start()
     let server = arguments.operands.isEmpty ? try startServer() : nil
-    // The command's own server is on this machine, where a proxy may not reach it.
-    if server != nil { configuration.transport.proxy = "" }
+    if server != nil { excludeServerFromProxy() }
     defer { server?.stop() }
     let request = try SendRequest(
       arguments, configuration, command: "bench", url: server.map { "\($0.baseURL)/" }
@@ -69,6 +69,14 @@ enum BenchCommand {
     do { return try report.document.serializedText() + "\n" } catch {
       throw CommandError(.failed, "the result cannot be written: \(error)")
     }
+  }
+
+  /// Lets no proxy carry requests to the command's own server, which a proxy may not reach. Other hosts, for instance
+  /// those to which plugins send requests, keep their proxy.
+  private static func excludeServerFromProxy() {
+    let lists = [getenv("no_proxy"), getenv("NO_PROXY")].compactMap { $0.map { String(cString: $0) } }
+    let others = lists.first { !$0.isEmpty } ?? ""
+    if others != "*" { setenv("no_proxy", "127.0.0.1,\(others)", 1) }
   }
 
   private static func startServer() throws(CommandError) -> EmbeddedServer {
