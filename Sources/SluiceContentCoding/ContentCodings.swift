@@ -11,6 +11,8 @@ package struct ContentCodings: Sendable, Hashable {
   private(set) var unknownName: String?
   /// The number of listed codings, including unknown ones.
   private var count = 0
+  /// Whether some of the codings come from a `Transfer-Encoding`.
+  package var hasTransferCodings = false
 
   package init() {}
 

@@ -101,6 +101,19 @@ import Testing
     #expect(try await Self.get(Self.answer("compress", [])).error == nil)
   }
 
+  @Test(arguments: [
+    ("Content-Encoding: x\r\n", "its Content-Encoding says"),
+    ("Transfer-Encoding: x\r\n", "its Transfer-Encoding or Content-Encoding says"),
+  ])
+  func `the error for an unknown coding names the field that can name it`(_ field: String, _ words: String)
+    async throws
+  {
+    let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\n\(field)Connection: close\r\n\r\nabc"))
+    defer { server.stop() }
+    let record = try await Wire().get(server.baseURL)
+    #expect(record.code == .decoding && record.error?.message.contains(words) == true, "\(record.ends)")
+  }
+
   @Test func `Accept-Encoding lists every coding, unless the request has this header`() async throws {
     let body = EncodedBody.bytes(.brotli, Array(Self.text.utf8))
     let server = try ScriptedServer([Self.answer("br", body) + Self.answer("br", body)])

@@ -12,6 +12,7 @@ final class ReceivedCodings {
   func all(includingContent: Bool) -> ContentCodings {
     var codings = includingContent ? content : ContentCodings()
     codings.append(transfer)
+    codings.hasTransferCodings = !transfer.isEmpty
     return codings
   }
 }

@@ -256,10 +256,9 @@ package final class BodyReceiver {
   }
 
   private func undecodable(_ error: ContentDecodingError) -> TransportError {
-    TransportError(
-      .decoding,
-      "the body cannot be decoded as its Content-Encoding or Transfer-Encoding says: \(error.reason); only the server "
-        + "can fix it",
+    let field = codings?.hasTransferCodings == true ? "Transfer-Encoding or Content-Encoding" : "Content-Encoding"
+    return TransportError(
+      .decoding, "the body cannot be decoded as its \(field) says: \(error.reason); only the server can fix it",
       to: owner?.receivingURL)
   }
 }

@@ -402,6 +402,7 @@ final class WireTransfer: Transfer {
     // Transfer codings come last, because a server applies them after the content codings.
     if head.hasTransferCoding {
       for value in headers[values: "transfer-encoding"] { codings.append(value) }
+      codings.hasTransferCodings = true
     }
     return codings
   }
