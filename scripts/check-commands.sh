@@ -33,7 +33,7 @@ fail() {
 }
 
 # The servers are on this machine, so no proxy is used. Sockets of other engines must not be found.
-export no_proxy=127.0.0.1 NO_PROXY=127.0.0.1 http_proxy= HTTP_PROXY= XDG_RUNTIME_DIR="$work/run" XDG_CACHE_HOME="$work/cache" LC_ALL=C.UTF-8
+export no_proxy=127.0.0.1 NO_PROXY=127.0.0.1 http_proxy= https_proxy= HTTPS_PROXY= all_proxy= ALL_PROXY= XDG_RUNTIME_DIR="$work/run" XDG_CACHE_HOME="$work/cache" LC_ALL=C.UTF-8
 unset TRACEPARENT TRACESTATE BAGGAGE OTEL_PROPAGATORS OTEL_TRACES_SAMPLER OTEL_TRACES_SAMPLER_ARG OTEL_SDK_DISABLED
 export PATH="$repository/.build/debug:$PATH"
 umask 022
@@ -69,7 +69,7 @@ mask() {
     # The counts that uniq -c prints, for instance of the answers before and after a swap.
     s/^ +[0-9]+ ([a-z-]+)$/COUNT \1/
     # Requests that have failed until the engine returns to a release: the engine compares releases at intervals.
-    s/^[0-9]+ failed$/COUNT failed/; s/after [0-9]+ transactions$/after COUNT transactions/
+    s/^[0-9]{3} failed$/COUNT failed/; s/after [0-9]{3} transactions$/after COUNT transactions/
     s/[0-9.]+ (faults and violations per)/COUNT \1/
     # Ids and hashes.
     s/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/ID/g; s/[0-9a-f]{32}-[0-9a-f]{16}/ID/g; s/\b[0-9a-f]{12,}\b/HASH/g
