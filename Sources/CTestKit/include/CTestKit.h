@@ -22,6 +22,9 @@ int sluice_test_change_folder(posix_spawn_file_actions_t *actions, const char *p
 /// Bytes that were allocated and not freed, in all arenas of the process and in separate mappings. [any]
 size_t sluice_test_allocated_bytes(void);
 
+/// Removes the handlers that Swift's runtime calls for each thrown error. [any]
+void sluice_test_keep_no_backtraces(void);
+
 /// Starts a thread as a C program does: the thread waits until the descriptor is readable, calls `turn`, and ends when
 /// `turn` returns 0. The caller must join it. Returns 0, or an error number. [any]
 int sluice_test_start_foreign_thread(pthread_t *thread, int descriptor, int (*turn)(void *context), void *context);

@@ -7,6 +7,11 @@ package enum ProcessMemory {
   /// because it also contains freed memory that the allocator keeps.
   package static var allocatedBytes: Int { Int(sluice_test_allocated_bytes()) }
 
+  /// Makes Swift Testing keep no more backtraces of errors. It keeps one for each thrown error, and frees it only when
+  /// the test has ended, so a test that throws many errors would seem to leak. Call it only in the child process of an
+  /// exit test.
+  package static func keepNoBacktraces() { sluice_test_keep_no_backtraces() }
+
   /// Makes every further allocation of the process fail, for tests that show that code allocates nothing.
   ///
   /// Lowers the limit of memory to zero, then allocates every byte that the allocator still has. Call it only in the
