@@ -3,9 +3,10 @@ import SluiceMessages
 
 /// The hosts that `no_proxy` certainly excludes from the proxy.
 ///
-/// Libcurl's versions differ in how they read some entries: ranges of addresses, dots before and after a name, entries
-/// that only a space separates. This list uses only the entries that mean the same to them: `*` alone, an address, and
-/// a name with at most one dot before it, which also excludes the names below it. For every other host, libcurl decides.
+/// Libcurl's versions differ in how they read some entries: ranges of addresses, spellings of IPv6 addresses, dots
+/// before and after a name, entries that only a space separates. This list uses only the entries that mean the same to
+/// them: `*` alone, an IPv4 address, and a name with at most one dot before it, which also excludes the names below it.
+/// For every other host, libcurl decides.
 struct DirectHosts: Sendable {
   /// Whether the list excludes every host.
   let containsAll: Bool
@@ -28,6 +29,7 @@ struct DirectHosts: Sendable {
   /// - Parameter host: the host of an origin: a name in lower case, or an address.
   func contains(_ host: String) -> Bool {
     if containsAll { return true }
+    guard !host.utf8.contains(UInt8(ascii: ":")) else { return false }
     let isAddress = SystemNames.isAddress(host)
     let host = Array(host.utf8)
     return entries.contains { entry in
