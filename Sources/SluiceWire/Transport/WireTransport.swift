@@ -251,18 +251,20 @@ package final class WireTransport: Transport, @unchecked Sendable {
   }
 
   /// Reads the files that the settings name for TLS, as the first connection over TLS would. Does nothing if one of them
-  /// is a pipe, which can be read only once, or if libcurl would read them.
+  /// is a pipe or a terminal, which can be read only once, or if libcurl would read them.
   ///
   /// - Throws: an error if OpenSSL cannot use a file.
   package static func checkTLS(_ settings: TransportSettings) throws(TransportError) {
     let files = [settings.tls.ca, settings.tls.certificate, settings.tls.key].compactMap(\.self)
-    guard settings.engine != .curl, !files.isEmpty, !files.contains(where: isPipe) else { return }
+    guard settings.engine != .curl, settings.httpVersion != .http10, !files.isEmpty, files.allSatisfy(canBeReadAgain)
+    else { return }
     do { _ = try TLSContext(settings.tls, offersHTTP2: false) } catch { throw WireFailure.files(error, settings) }
   }
 
-  private static func isPipe(_ path: String) -> Bool {
+  /// Whether the path names a file, or a folder, which is refused at once.
+  private static func canBeReadAgain(_ path: String) -> Bool {
     var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+    return stat(path, &status) == 0 && [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
   }
 
   /// Returns the TLS context for these settings. It is created for the first connection that needs it.
