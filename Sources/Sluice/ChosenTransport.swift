@@ -13,8 +13,8 @@ final class ChosenTransport: Transport {
   private let proxy: ProxyChoice
   private let wire: WireTransport
   private var curl: CurlTransport?
-  /// Whether libcurl carries every hop: the settings name it, or they need HTTP/1.0.
-  private let needsCurlAlways: Bool
+  /// Whether libcurl carries every hop.
+  private let needsCurl: Bool
   /// Whether libcurl carries the hops for which there may be a proxy.
   private let mayUseProxy: Bool
 
@@ -23,7 +23,7 @@ final class ChosenTransport: Transport {
     self.loop = loop
     self.settings = settings
     proxy = ProxyChoice(settings)
-    needsCurlAlways = settings.engine == .curl || settings.engine == .auto && settings.httpVersion == .http10
+    needsCurl = settings.needsCurl
     mayUseProxy = settings.engine == .auto && proxy.isPossible
     wire = try WireTransport(loop: loop, settings: settings, approvals: approvals)
     if settings.engine == .curl { curl = try CurlTransport(loop: loop, settings: settings) }
@@ -31,7 +31,7 @@ final class ChosenTransport: Transport {
   }
 
   func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
-    guard needsCurlAlways || mayUseProxy && proxy.isPossible(for: request.url.origin) else {
+    guard needsCurl || mayUseProxy && proxy.isPossible(for: request.url.origin) else {
       return wire.start(request, options, observer: observer)
     }
     if let wish = wishBeyondCurl(request, options) {

@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceCurl
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
@@ -74,8 +75,7 @@ enum BenchCommand {
   /// Lets no proxy carry requests to the command's own server, which a proxy may not reach. Other hosts, for instance
   /// those to which plugins send requests, keep their proxy.
   private static func excludeServerFromProxy() {
-    let lists = [getenv("no_proxy"), getenv("NO_PROXY")].compactMap { $0.map { String(cString: $0) } }
-    let others = lists.first { !$0.isEmpty } ?? ""
+    let others = ProxyChoice.environment("no_proxy", "NO_PROXY") ?? ""
     if others != "*" { setenv("no_proxy", "127.0.0.1,\(others)", 1) }
   }
 

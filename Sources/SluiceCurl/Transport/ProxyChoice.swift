@@ -74,7 +74,8 @@ package struct ProxyChoice: Sendable {
     return Route.Key(host: url.origin.host, port: hasPort ? url.origin.port : scheme == "https" ? 443 : 1080)
   }
 
-  private static func environment(_ names: String...) -> String? {
+  /// The value of the first of these variables that is not empty, as libcurl reads them.
+  package static func environment(_ names: String...) -> String? {
     for name in names {
       if let value = getenv(name), value.pointee != 0 { return String(cString: value) }
     }

@@ -73,6 +73,9 @@ public struct TransportSettings: Sendable {
   /// The limit for response bodies that go to a sink: none by default.
   package var maximumStreamedResponseBytes: Int { maximumResponseBytes ?? .max }
 
+  /// Whether libcurl carries every hop: the settings name it, or they need HTTP/1.0.
+  package var needsCurl: Bool { engine == .curl || engine == .auto && httpVersion == .http10 }
+
   /// A phrase for messages about a setting that is not supported over libcurl; nil if all settings are.
   package var wishBeyondCurl: String? {
     if !sockets.isDefault { return sockets.words }

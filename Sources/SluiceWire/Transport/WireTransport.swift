@@ -256,8 +256,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
   /// - Throws: an error if OpenSSL cannot use a file.
   package static func checkTLS(_ settings: TransportSettings) throws(TransportError) {
     let files = [settings.tls.ca, settings.tls.certificate, settings.tls.key].compactMap(\.self)
-    guard settings.engine != .curl, settings.httpVersion != .http10, !files.isEmpty, files.allSatisfy(canBeReadAgain)
-    else { return }
+    guard !settings.needsCurl, !files.isEmpty, files.allSatisfy(canBeReadAgain) else { return }
     do { _ = try TLSContext(settings.tls, offersHTTP2: false) } catch { throw WireFailure.files(error, settings) }
   }
 
