@@ -48,12 +48,20 @@ import Testing
   }
 
   @Test(arguments: ["gzip", "deflate", "br", "zstd"])
-  func `an empty body with a coding is accepted only if its Content-Length is 0`(_ coding: String) async throws {
+  func `an empty body with a coding is accepted if the message says where it ends`(_ coding: String) async throws {
     let record = try await Self.get(Self.answer(coding, []))
     #expect(record.error == nil)
     #expect(record.ends.first?.body.isEmpty == true)
-    let chunked = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
-    #expect(try await Self.get([.receiveHead, .send(chunked)]).code == .decoding)
+    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\n"
+    #expect(try await Self.get([.receiveHead, .send(head + "Connection: close\r\n\r\n")]).code == .decoding)
+    // Libcurl does not tell Sluice how a body ends.
+    guard TransportKind.current == .wire else { return }
+    for end in ["0\r\n\r\n", "0\r\nX-Sum: 1\r\n\r\n"] {
+      let chunked = try await Self.get([.receiveHead, .send(head + "Transfer-Encoding: chunked\r\n\r\n" + end)])
+      #expect(chunked.error == nil && chunked.ends.first?.body.isEmpty == true, "\(chunked.ends)")
+    }
+    let transfer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"
+    #expect(try await Self.get([.receiveHead, .send(transfer)]).error == nil)
   }
 
   @Test(arguments: ["gzip", "br", "zstd"])

@@ -58,7 +58,7 @@ extension CurlTransfer {
     let receiver = BodyReceiver()
     receiver.prepare(
       options, codings: hasBody ? codings : ContentCodings(), announcedBytes: hasBody ? reader.contentLength : 0,
-      owner: self)
+      isEndKnown: !hasBody || reader.contentLength == 0, owner: self)
     self.receiver = receiver
     let head = Response(status: reader.status, headers: reader.takeHeaders(), version: reader.version)
     receiver.begin(observer.transferDidReceiveHead(consume head))

@@ -38,6 +38,8 @@ package final class BodyReceiver {
   @exclusivity(unchecked) private var codings: ContentCodings?
   /// The length of the body on the wire, if the head says it.
   private var announcedBytes: Int?
+  /// Whether the message itself says where the body ends.
+  private var isEndKnown = false
 
   package private(set) var disposition = BodyDisposition.hold
   /// Why the body cannot be taken.
@@ -61,10 +63,13 @@ package final class BodyReceiver {
   ///
   /// - Parameters:
   ///   - codings: the codings that must be decoded.
+  ///   - isEndKnown: whether the message itself says where the body ends: by a length, by chunks or by the end of a
+  ///     stream.
   ///   - owner: told when a body that was held back can continue. The owner is not retained. Before it ends, it must
   ///     release the receiver or call ``clear()``.
   package func prepare(
-    _ options: borrowing TransferOptions, codings: ContentCodings, announcedBytes: Int?, owner: any BodyReceiverOwner
+    _ options: borrowing TransferOptions, codings: ContentCodings, announcedBytes: Int?, isEndKnown: Bool,
+    owner: any BodyReceiverOwner
   ) {
     maximumResponseBytes = options.maximumResponseBytes
     maximumStreamedBytes = options.maximumStreamedBytes
@@ -72,6 +77,7 @@ package final class BodyReceiver {
     tellsProgress = options.tellsProgress
     self.codings = codings.isEmpty ? nil : codings
     self.announcedBytes = announcedBytes
+    self.isEndKnown = isEndKnown
     self.owner = owner
   }
 
@@ -193,9 +199,10 @@ package final class BodyReceiver {
 
   /// Whether a body of 0 bytes is accepted although it has codings.
   ///
-  /// It is accepted if the server announces a length of 0: some servers do not compress an empty body but leave
-  /// `Content-Encoding` in place. It is also accepted if a coding is unknown or there are too many codings.
-  private func mayBeEmpty(_ codings: ContentCodings) -> Bool { announcedBytes == 0 || (try? codings.check()) == nil }
+  /// Some servers do not compress an empty body but leave `Content-Encoding` in place. This is accepted if the message
+  /// says where the body ends: otherwise all of the body may have been lost. It is also accepted if a coding is unknown
+  /// or there are too many codings.
+  private func mayBeEmpty(_ codings: ContentCodings) -> Bool { isEndKnown || (try? codings.check()) == nil }
 
   private func accept(_ piece: UnsafeRawBufferPointer, total: Int, _ observer: any TransferObserver) -> Bool {
     guard total <= maximumBytes else {

@@ -303,6 +303,8 @@ final class WireTransfer: Transfer {
     var version: HTTPVersion
     /// The length of the body, if the head states it; 0 if there can be no body.
     var announcedBytes: Int?
+    /// Whether only the end of the connection ends the body, so that the end of the connection can also cut it short.
+    var endsWithConnection = false
     /// Whether there can be a body and the head has a `Content-Encoding`.
     var hasContentCoding = false
     /// Whether there can be a body and the head's `Transfer-Encoding` names a coding other than `chunked`.
@@ -314,7 +316,8 @@ final class WireTransfer: Transfer {
     version = head.version
     let receiver = transport.takeReceiver()
     receiver.prepare(
-      options, codings: codings(head, headers), announcedBytes: head.announcedBytes, owner: self)
+      options, codings: codings(head, headers), announcedBytes: head.announcedBytes,
+      isEndKnown: !head.endsWithConnection, owner: self)
     self.receiver = receiver
     receiver.begin(
       observer.transferDidReceiveHead(Response(status: head.status, headers: headers, version: head.version)))
@@ -426,6 +429,7 @@ extension WireTransfer.Head {
     let hasBody = head.body != .none
     self.init(
       status: head.status, version: head.version, announcedBytes: announcedBytes,
-      hasContentCoding: hasBody && head.hasContentCoding, hasTransferCoding: hasBody && head.hasTransferCoding)
+      endsWithConnection: head.body == .close, hasContentCoding: hasBody && head.hasContentCoding,
+      hasTransferCoding: hasBody && head.hasTransferCoding)
   }
 }
