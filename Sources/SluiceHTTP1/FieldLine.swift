@@ -1,7 +1,7 @@
 import SluiceMessages
 
 /// The parts of one field line, `name: value` (RFC 9112 §5).
-struct FieldLine {
+package struct FieldLine {
   let name: Range<Int>
   /// The value without the spaces around it.
   let value: Range<Int>
@@ -41,7 +41,7 @@ struct FieldLine {
 
   /// The part of a range without the spaces and tabs at its ends.
   @inline(__always)
-  static func trimmed(_ range: Range<Int>, in bytes: Span<UInt8>) -> Range<Int> {
+  package static func trimmed(_ range: Range<Int>, in bytes: Span<UInt8>) -> Range<Int> {
     var start = range.lowerBound
     var end = range.upperBound
     while start < end, isSpace(bytes[start]) { start += 1 }

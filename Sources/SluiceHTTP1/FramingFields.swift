@@ -4,6 +4,8 @@ import SluiceMessages
 struct FramingFields: Sendable {
   enum Coding: Sendable {
     case missing
+    /// Only `identity`, which stands for no coding (RFC 2616 §3.6; RFC 7230 has removed it).
+    case identity
     /// The last coding is `chunked`, and no other coding is `chunked`.
     case chunked(isAlone: Bool)
     /// There are only codings other than `chunked`.
@@ -38,7 +40,7 @@ struct FramingFields: Sendable {
     if contentLength == nil, lengthFault == nil, let count = Self.number(value) { return contentLength = count }
     var start = 0
     for index in 0...value.count where index == value.count || value[index] == 0x2C {
-      takeLength(value.extracting(Self.trimmed(value, start..<index)))
+      takeLength(value.extracting(FieldLine.trimmed(start..<index, in: value)))
       start = index + 1
     }
   }
@@ -46,7 +48,7 @@ struct FramingFields: Sendable {
   mutating func takeTransferEncoding(_ value: Span<UInt8>) {
     var start = 0
     for index in 0...value.count where index == value.count || value[index] == 0x2C {
-      takeCoding(value.extracting(Self.trimmed(value, start..<index)))
+      takeCoding(value.extracting(FieldLine.trimmed(start..<index, in: value)))
       start = index + 1
     }
   }
@@ -80,8 +82,10 @@ struct FramingFields: Sendable {
   private mutating func takeCoding(_ name: Span<UInt8>) {
     let isChunked = FieldSyntax.equals(name, "chunked")
     switch foundCoding {
+    case .missing where FieldSyntax.equals(name, "identity"): foundCoding = .identity
     case .missing: foundCoding = isChunked ? .chunked(isAlone: true) : .other
-    case .other: foundCoding = isChunked ? .chunked(isAlone: false) : .other
+    case .identity where FieldSyntax.equals(name, "identity"): return
+    case .identity, .other: foundCoding = isChunked ? .chunked(isAlone: false) : .other
     case .chunked:
       guard codingFault == nil else { return }
       codingFault = Fault(
@@ -92,7 +96,7 @@ struct FramingFields: Sendable {
   }
 
   /// Accepts only digits, and only a value that fits into an `Int`.
-  private static func number(_ digits: Span<UInt8>) -> Int? {
+  static func number(_ digits: Span<UInt8>) -> Int? {
     guard !digits.isEmpty else { return nil }
     var number = 0
     for index in digits.indices {
@@ -109,14 +113,4 @@ struct FramingFields: Sendable {
     let text = bytes.indices.reduce(into: [UInt8]()) { $0.append(bytes[$1]) }
     return "\"" + PlainText.line(String(decoding: text, as: UTF8.self), limitBytes: 40) + "\""
   }
-
-  /// The part of a range without the spaces at its ends.
-  private static func trimmed(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
-    var range = range
-    while let first = range.first, isSpace(bytes[first]) { range = first + 1..<range.upperBound }
-    while let last = range.last, isSpace(bytes[last]) { range = range.lowerBound..<last }
-    return range
-  }
-
-  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

@@ -42,7 +42,7 @@ package struct RequestFraming: Sendable {
     let bytes = try fields.length()
     switch try fields.coding() {
     case .missing: return bytes.map { .length($0) } ?? .none
-    case .other:
+    case .identity, .other:
       throw FramingViolation(
         reason: "a Transfer-Encoding whose last coding is not chunked, so nothing says where the body ends")
     case .chunked(let isAlone):

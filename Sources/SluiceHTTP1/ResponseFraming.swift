@@ -27,6 +27,8 @@ package struct ResponseFraming: Sendable {
   /// Whether the response has no body, but fields that frame one. A server that sends this body anyway would send it as
   /// the response to the next request, so the connection should not be used again.
   package private(set) var contradictsNoBody = false
+  /// Whether there is a length beside the coding `identity`.
+  private var hasObsoleteCoding = false
 
   package init() {}
 
@@ -34,6 +36,7 @@ package struct ResponseFraming: Sendable {
   mutating func reset() {
     fields.reset()
     contradictsNoBody = false
+    hasObsoleteCoding = false
   }
 
   /// Notes the value of a `Content-Length`. If there are several values, in one field or in several fields, they must
@@ -61,7 +64,10 @@ package struct ResponseFraming: Sendable {
     let coding = try fields.coding()
     switch coding {
     case .missing: return bytes.map { .length($0) } ?? (isMultiplexed ? .stream : .close)
-    case .chunked, .other:
+    case .identity where !isMultiplexed:
+      hasObsoleteCoding = bytes != nil
+      return bytes.map { .length($0) } ?? .close
+    case .identity, .chunked, .other:
       if isMultiplexed { throw .codingInHTTP2 }
       if bytes != nil { throw .lengthBesideCoding }
       if case .chunked = coding { return .chunked }
@@ -81,9 +87,11 @@ package struct ResponseFraming: Sendable {
 
   private var hasCoding: Bool { if case .missing = fields.foundCoding { false } else { true } }
 
-  /// Whether the connection must not be used again, because the response has a transfer coding in HTTP/1.0. HTTP/1.0
-  /// has no transfer codings, so a proxy may have forwarded the framing without understanding it (RFC 9112 §6.1).
+  /// Whether the connection must not be used again, because another reader may find the end of the body elsewhere. In
+  /// HTTP/1.0 there are no transfer codings, so a proxy may have forwarded the framing without understanding it (RFC
+  /// 9112 §6.1). The coding `identity` is obsolete, so it may be unknown.
   package func mustClose(version: HTTPVersion?) -> Bool {
+    if hasObsoleteCoding { return true }
     guard version == .http10 else { return false }
     return hasCoding
   }

@@ -27,6 +27,9 @@ package final class ResponseHead {
   private var informationalCount = 0
   private var closes = false
   private var keepsAlive = false
+  /// How many seconds the server keeps the connection open without a request, if it says so (`Keep-Alive: timeout=5`,
+  /// RFC 2068 §19.7.1.1).
+  package private(set) var keepAliveSeconds: Int?
 
   /// The status code; 0 until the status line is complete.
   package private(set) var status = 0
@@ -103,6 +106,7 @@ package final class ResponseHead {
     framing.reset()
     closes = false
     keepsAlive = false
+    keepAliveSeconds = nil
     hasContentCoding = false
     hasTransferCoding = false
     body = .none
@@ -155,6 +159,7 @@ package final class ResponseHead {
     let name = bytes.extracting(field.name)
     switch name.count {
     case 10 where FieldSyntax.equals(name, "connection"): noteConnection(bytes.extracting(field.value))
+    case 10 where FieldSyntax.equals(name, "keep-alive"): noteKeepAlive(bytes.extracting(field.value))
     case 14 where FieldSyntax.equals(name, "content-length"): framing.takeContentLength(bytes.extracting(field.value))
     case 16 where FieldSyntax.equals(name, "content-encoding"): hasContentCoding = true
     case 17 where FieldSyntax.equals(name, "transfer-encoding"):
@@ -175,6 +180,20 @@ package final class ResponseHead {
       if FieldSyntax.equals(option, "close") { closes = true }
       if FieldSyntax.equals(option, "keep-alive") { keepsAlive = true }
       start = index + 1
+    }
+  }
+
+  /// Reads the parameter `timeout` of a `Keep-Alive` field. If it occurs several times, the smallest value counts.
+  private func noteKeepAlive(_ value: Span<UInt8>) {
+    let name = "timeout=".utf8.span
+    var start = 0
+    for index in 0...value.count where index == value.count || value[index] == UInt8(ascii: ",") {
+      let parameter = value.extracting(FieldLine.trimmed(start..<index, in: value))
+      start = index + 1
+      guard parameter.count > name.count, FieldSyntax.equals(parameter.extracting(0..<name.count), "timeout="),
+        let seconds = FramingFields.number(parameter.extracting(name.count..<parameter.count))
+      else { continue }
+      keepAliveSeconds = min(seconds, keepAliveSeconds ?? .max)
     }
   }
 

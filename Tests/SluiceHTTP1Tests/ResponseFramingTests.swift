@@ -53,7 +53,13 @@ import Testing
     #expect(throws: FramingViolation.self) { try body([], codings) }
   }
 
-  @Test(arguments: ["chunked", "gzip", "identity"])
+  @Test(arguments: [["identity"], ["Identity", "identity"], ["identity, identity"]])
+  func `a transfer coding called identity is none`(_ codings: [String]) throws {
+    #expect(try body(["5"], codings) == .length(5))
+    #expect(try body([], codings) == .close)
+  }
+
+  @Test(arguments: ["chunked", "gzip", "identity, chunked", "identity, gzip", "gzip, identity", "chunked, identity"])
   func `a response with both a length and a transfer coding is invalid`(_ coding: String) {
     #expect(throws: FramingViolation.self) { try body(["5"], [coding]) }
   }

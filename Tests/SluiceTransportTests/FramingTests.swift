@@ -63,6 +63,31 @@ import Testing
     #expect(next.bodyText == "same" && connections == 1)
   }
 
+  @Test func `a Transfer-Encoding of identity beside a length reads as the length`() async throws {
+    guard TransportKind.current == .wire else { return }
+    for fields in [
+      "Transfer-Encoding: identity\r\nContent-Length: 5", "Content-Length: 5\r\nTransfer-Encoding: Identity",
+    ] {
+      let (first, next, connections) = try await records("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\nhello")
+      #expect(first.error == nil && first.bodyText == "hello", "\(String(describing: first.error))")
+      // Another reader may not know this coding, so the connection is not used again.
+      #expect(next.bodyText == "other" && connections == 2)
+    }
+  }
+
+  @Test(arguments: [
+    ("timeout=60", true), ("timeout=1", false), ("timeout=0", false), ("max=5, Timeout=1", false), ("timeout=2", true),
+    ("timeout=x", true), ("timeout=60, timeout=1", false), ("timeout=99999999999999999999", true), ("max=1", true),
+  ])
+  func `a kept connection is not used again in the last second of the server's keep-alive`(
+    _ value: String, _ isReused: Bool
+  ) async throws {
+    guard TransportKind.current == .wire else { return }
+    let (_, next, connections) = try await records(
+      "HTTP/1.1 200 OK\r\nKeep-Alive: \(value)\r\nContent-Length: 2\r\n\r\nhi")
+    #expect(next.bodyText == (isReused ? "same" : "other") && connections == (isReused ? 1 : 2))
+  }
+
   @Test(arguments: [
     ("HEAD", "200 OK", "Content-Length: 5"), ("HEAD", "200 OK", "Transfer-Encoding: chunked"),
     ("GET", "304 Not Modified", "Content-Length: 5"), ("GET", "304 Not Modified", "Transfer-Encoding: chunked"),

@@ -20,6 +20,9 @@ final class WireConnection: HTTPConnection {
 
   @exclusivity(unchecked) private(set) var transfer: WireTransfer?
   @exclusivity(unchecked) private(set) var stage = Stage.idle
+  /// Until when the server keeps the connection open while it is idle, as far as the server has said it. A second is
+  /// subtracted for a request that is on its way when the server closes the connection.
+  private(set) var usableUntil = Instant.distantFuture
   /// The value of the transport's ``WireTransport/round`` at the time when this connection became idle.
   var idleRound: UInt64 = 0
 
@@ -303,8 +306,12 @@ final class WireConnection: HTTPConnection {
   /// - Parameter isClean: whether no byte has arrived after the response.
   private func complete(_ transfer: WireTransfer, isClean: Bool) {
     let trailers = body.trailers
+    if let seconds = head.keepAliveSeconds {
+      usableUntil = transport.loop.turnBegan + .seconds(min(max(seconds, 1), 86_400) - 1)
+    }
     let isReusable =
-      isClean && sender.isDone && sendFailure == nil && !hasHungUp && !head.endsConnection
+      isClean && sender.isDone && usableUntil > transport.loop.turnBegan && sendFailure == nil && !hasHungUp
+      && !head.endsConnection
       && !head.contradictsNoBody
       && (isDrained || !channel.hasInput())
     self.transfer = nil

@@ -114,6 +114,11 @@ extension DifferenceExample {
       ours: #"200 [Content-Length: 2] [Content-Length: 2], "hi", ends at 59, stays open"#,
       httpParser: "refused: HPE_UNEXPECTED_CONTENT_LENGTH"),
     DifferenceExample(
+      rule: "refuses the coding identity beside a length",
+      response: "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nhi",
+      ours: #"200 [Transfer-Encoding: identity] [Content-Length: 2], "hi", ends at 69, closes"#,
+      httpParser: "refused: HPE_UNEXPECTED_CONTENT_LENGTH"),
+    DifferenceExample(
       rule: "refuses a tab after a length",
       response: "HTTP/1.1 200 OK\r\nContent-Length: 2\t\r\n\r\nhi",
       ours: #"200 [Content-Length: 2], "hi", ends at 41, stays open"#,

@@ -13,6 +13,13 @@ extension DifferenceRule {
       return lengths.count > 1 && Set(lengths.map { Int($0) }).count == 1
     },
     itRefuses(
+      "refuses the coding identity beside a length", "RFC 2616 §3.6: identity is no coding",
+      ["HPE_UNEXPECTED_CONTENT_LENGTH"]
+    ) {
+      let codings = $0.ended.ours.heads.last?.elements("transfer-encoding") ?? []
+      return !codings.isEmpty && codings.allSatisfy { $0 == "identity" }
+    },
+    itRefuses(
       "refuses a tab after a length", "RFC 9112 §5: optional whitespace is space or tab", ["HPE_INVALID_CONTENT_LENGTH"]
     ) { $0.refusedByte == 0x09 && $0.ended.ours.heads.last?.elements("content-length").count == 1 },
     itRefuses(
