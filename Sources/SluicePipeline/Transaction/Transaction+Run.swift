@@ -122,7 +122,8 @@ extension Transaction {
     hopFailure = nil
     hasSentUnrepeatable = false
     hasPassedResponseStages = false
-    usesFreshConnection = retryReason?.code == .resent
+    // A connection that did not answer may be dead.
+    usesFreshConnection = retryReason?.code == .resent || retryReason?.code == .timeout
     retryReason = nil
     hops = nil
     unroutedBody = nil

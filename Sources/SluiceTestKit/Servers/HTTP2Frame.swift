@@ -37,6 +37,11 @@ package enum HTTP2Frame {
     frame(type: 0, flags: endsStream ? 1 : 0, stream: stream, Array(text.utf8))
   }
 
+  /// A whole response with status 200.
+  package static func answer(_ text: String, stream: UInt32 = 1) -> [UInt8] {
+    headers([0x88], stream: stream) + data(text, stream: stream, endsStream: true)
+  }
+
   /// RST_STREAM.
   package static func reset(_ code: UInt32) -> [UInt8] { frame(type: 3, stream: 1, number(code)) }
 

@@ -31,6 +31,10 @@ final class OriginPool {
   @exclusivity(unchecked) private var multiplexed: [HTTP2Connection] = []
   private var speech: Speech
   @exclusivity(unchecked) private var waiting = TransferLine()
+  /// How many streams at a time the server has allowed last.
+  var lastStreamLimit: Int?
+  /// Whether the server has demanded HTTP/1.1 (HTTP_1_1_REQUIRED, RFC 9113 §7). It is then not offered HTTP/2 again.
+  private(set) var demandsHTTP1 = false
   /// The number of requests that a new HTTP/2 connection carries until all of them have ended.
   @exclusivity(unchecked) var allowance = Int.max
   private var isBalancing = false
@@ -89,9 +93,7 @@ final class OriginPool {
 
   /// Finds a connection for the transfer.
   func serve(_ transfer: WireTransfer) {
-    // This transfer gets a new connection even above the limit, because it repeats a request whose connection was just
-    // lost.
-    if transfer.options.wantsFreshConnection { return dial(for: transfer) }
+    if transfer.options.wantsFreshConnection { return serveOverNewConnection(transfer) }
     while waiting.isEmpty, let connection = multiplexedWithRoom() {
       if connection.issue(transfer) || transfer.isOver { return }
     }
@@ -100,6 +102,17 @@ final class OriginPool {
       makeIdle(connection)
       if transfer.isOver { return }
     }
+    transfer.beginWaiting()
+    waiting.append(transfer)
+    balance()
+  }
+
+  /// Finds a new connection for a transfer that repeats a request whose connection was lost or did not answer.
+  ///
+  /// Over HTTP/1, the transfer gets a connection of its own, even above the limit. Over HTTP/2, it waits in the line, so
+  /// that all such transfers share one new connection.
+  private func serveOverNewConnection(_ transfer: WireTransfer) {
+    guard case .multiplexed = speech else { return dial(for: transfer) }
     transfer.beginWaiting()
     waiting.append(transfer)
     balance()
@@ -150,6 +163,23 @@ final class OriginPool {
   func stopUsing(_ connection: HTTP2Connection) {
     multiplexed.removeAll { $0 === connection }
     balance()
+  }
+
+  /// Called when the connection may be dead. Transfers that wait for it then need another one.
+  func didDoubt(_ connection: HTTP2Connection) { balance() }
+
+  /// Called when the server demands HTTP/1.1. Returns whether requests can be sent again over HTTP/1.1: this is not
+  /// possible if the settings prescribe HTTP/2 in clear text.
+  func downgrade() -> Bool {
+    guard origin.scheme == .https else { return false }
+    guard !demandsHTTP1 else { return true }
+    demandsHTTP1 = true
+    speech = .single
+    let connections = multiplexed
+    multiplexed = []
+    for connection in connections { connection.drain() }
+    balance()
+    return true
   }
 
   /// Called when the connection has no streams left.
@@ -272,7 +302,7 @@ final class OriginPool {
     case .unknown: return dials.values.contains(where: \.isAsking) ? 0 : 1
     case .multiplexed(let streams):
       // A connection that is being tested with a PING may become usable soon.
-      if multiplexed.contains(where: \.isTrying) { return 0 }
+      if multiplexed.contains(where: { $0.isTrying && !$0.isDoubted }) { return 0 }
       // If a server refuses streams on two connections, more connections would not help.
       if multiplexed.count(where: \.refusals.isRefusing) > 1 { return 0 }
       // More connections to a server that allows no streams would not help.
@@ -330,7 +360,9 @@ final class OriginPool {
       }
       let choice = key.handshake?.choosesCertificate == true ? CertificateChoice(origin) : nil
       return try TLSChannel(
-        descriptor, transport.tlsContext(settings.tls), sessions, host: origin.host, decision, choice)
+        descriptor, transport.tlsContext(settings.tls, mayOfferHTTP2: !demandsHTTP1), sessions, host: origin.host,
+        decision,
+        choice)
     } catch { throw WireFailure.tls(origin, error, settings) }
   }
 
@@ -429,7 +461,7 @@ final class OriginPool {
   /// and the next one is tried.
   private func takeIdle(for transfer: WireTransfer) -> WireConnection? {
     while let connection = idle.last {
-      guard connection.isSilent(for: transfer) else {
+      guard connection.usableUntil > transport.loop.turnBegan, connection.isSilent(for: transfer) else {
         connection.close()
         continue
       }

@@ -93,15 +93,23 @@ enum WireFailure {
   static func lost(
     _ origin: Origin, _ failure: TLSFailure?, _ code: Int32, hasBytes: Bool, hasHead: Bool, isBeforeSending: Bool
   ) -> TransportError {
-    let moment = hasHead ? "in the middle of the response" : "before the response"
     let reason =
       failure?.isTruncation == true
       ? "closed without the end of TLS (close_notify), so a part might be missing"
       : failure?.detail ?? (code == 0 ? "closed by the server" : SystemError.text(code))
+    let error = lost(origin, because: reason, hasHead: hasHead, isBeforeSending: isBeforeSending)
+    return code == 0 && !hasBytes && !hasHead ? error.with(.noResponse) : error
+  }
+
+  /// The error for a connection that ended while it carried a request.
+  static func lost(
+    _ origin: Origin, because reason: String, hasHead: Bool, isBeforeSending: Bool
+  ) -> TransportError {
+    let moment = hasHead ? "in the middle of the response" : "before the response"
     return make(
       .connectionLost, "the connection broke \(moment): \(reason); the server's log might say why", origin,
       isBeforeSending: isBeforeSending
-    ).with(hasHead ? .partialResponse : code == 0 && !hasBytes ? .noResponse : nil)
+    ).with(hasHead ? .partialResponse : nil)
   }
 
   /// The TLS connection could not be made.
@@ -150,6 +158,14 @@ enum WireFailure {
     make(
       .notProcessed, "the server refuses the field Expect (417), and did not process the request", origin,
       isBeforeSending: true)
+  }
+
+  /// The server wants the request over HTTP/1.1, and has not processed it (RFC 9113 §7).
+  static func downgraded(_ origin: Origin) -> TransportError {
+    make(
+      .notProcessed,
+      "the server accepts this request only over HTTP/1.1 (HTTP_1_1_REQUIRED), and gets further requests over HTTP/1.1",
+      origin, isBeforeSending: true)
   }
 
   /// A kept connection broke before the first byte of the response.

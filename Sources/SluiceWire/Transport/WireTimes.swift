@@ -7,7 +7,7 @@ struct WireTimes {
   private var waitingSince: Instant?
   private var queue: UInt64 = 0
   private var dial = Dial.Times()
-  private var issuedAt: Instant?
+  private(set) var issuedAt: Instant?
   private var isConnectionReused = false
   /// The time at which the last byte of the request was sent; nil if it was sent together with the first.
   var sentAt: Instant?

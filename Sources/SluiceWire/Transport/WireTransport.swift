@@ -43,7 +43,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
   let approvals: TrustApprovals
 
   private var sourceIndex = 0
-  private var contexts: [TLSSettings: TLSContext] = [:]
+  private var contexts: [ContextKey: TLSContext] = [:]
   /// The endpoints by their descriptor.
   @exclusivity(unchecked) private var endpoints: [WireEndpoint?] = []
   @exclusivity(unchecked) private(set) var pools: [PoolKey: OriginPool] = [:]
@@ -266,13 +266,21 @@ package final class WireTransport: Transport, @unchecked Sendable {
     return stat(path, &status) == 0 && [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
   }
 
+  private struct ContextKey: Hashable {
+    let settings: TLSSettings
+    let offersHTTP2: Bool
+  }
+
   /// Returns the TLS context for these settings. It is created for the first connection that needs it.
-  func tlsContext(_ settings: TLSSettings) throws(TLSFailure) -> TLSContext {
-    if let context = contexts[settings] { return context }
-    let context = try TLSContext(settings, offersHTTP2: offersHTTP2)
+  ///
+  /// - Parameter mayOfferHTTP2: false for a server that has demanded HTTP/1.1.
+  func tlsContext(_ settings: TLSSettings, mayOfferHTTP2: Bool) throws(TLSFailure) -> TLSContext {
+    let key = ContextKey(settings: settings, offersHTTP2: offersHTTP2 && mayOfferHTTP2)
+    if let context = contexts[key] { return context }
+    let context = try TLSContext(settings, offersHTTP2: key.offersHTTP2)
     // Existing connections keep their contexts.
     if contexts.count >= Self.rememberedContexts { contexts = [:] }
-    contexts[settings] = context
+    contexts[key] = context
     return context
   }
 

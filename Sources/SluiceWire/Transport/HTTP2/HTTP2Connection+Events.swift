@@ -11,9 +11,6 @@ extension HTTP2Connection {
   nonisolated(unsafe) static let callbacks: OpaquePointer? = {
     var made: OpaquePointer?
     guard nghttp2_session_callbacks_new(&made) == 0, let callbacks = made else { return nil }
-    nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, head, context in
-      connection(context) { $0.willReceive(head?.pointee) }
-    }
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, context in
       connection(context) { $0.stream(frame)?.beginFields(at: $0.transport.loop.turnBegan) }
     }
@@ -99,18 +96,6 @@ extension HTTP2Connection {
 
   // MARK: Receiving
 
-  private func willReceive(_ head: nghttp2_frame_hd?) {
-    guard let head else { return }
-    let isEnd = head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
-    let isUseful: Bool
-    switch nghttp2_frame_type(UInt32(head.type)) {
-    case NGHTTP2_HEADERS, NGHTTP2_CONTINUATION: isUseful = streams[head.stream_id] != nil
-    case NGHTTP2_DATA: isUseful = streams[head.stream_id] != nil && (head.length > 0 || isEnd)
-    default: isUseful = false
-    }
-    flood.noteFrame(head.length + 9, isUseful: isUseful)
-  }
-
   /// Takes a field of a head or of trailers. Returns false if the stream must end.
   private func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ stream: HTTP2Stream?) -> Bool {
     guard let stream, let transfer = stream.transfer else { return true }
@@ -126,8 +111,10 @@ extension HTTP2Connection {
     let part = stream.hasHead ? "trailers" : "head"
     if stream.fieldBytes > limits.headBytes { return refuse(stream, .excess(ofBytes: limits, part: part)) }
     if stream.fields.count == limits.fields { return refuse(stream, .excess(ofFields: limits, part: part)) }
+    let bytes = value.assumingMemoryBound(to: UInt8.self).span
     stream.fields.append(
-      name.assumingMemoryBound(to: UInt8.self).span, value.assumingMemoryBound(to: UInt8.self).span)
+      name.assumingMemoryBound(to: UInt8.self).span,
+      bytes.extracting(FieldLine.trimmed(0..<bytes.count, in: bytes)))
     return true
   }
 
@@ -157,6 +144,7 @@ extension HTTP2Connection {
     case NGHTTP2_SETTINGS where head.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0:
       hasSettings = true
       hasNewRoom = true
+      pool.lastStreamLimit = streamLimit
     case NGHTTP2_PING where head.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0: endTry()
     case NGHTTP2_GOAWAY: farewell = HTTP2Farewell(frame.goaway)
     default: return
@@ -214,10 +202,19 @@ extension HTTP2Connection {
     streams[id] = nil
     guard let transfer = stream.transfer.take() else { return }
     if code == NGHTTP2_REFUSED_STREAM.rawValue, !stream.hasHead, stream.failure == nil { refusals.noteRefusal() }
-    transfer.fail(stream.failure ?? HTTP2Failure(transfer).reset(stream, farewell?.code(instead: code) ?? code))
+    transfer.fail(stream.failure ?? error(of: stream, transfer, farewell?.code(instead: code) ?? code))
+  }
+
+  /// The error for a stream that ended with this code.
+  private func error(of stream: HTTP2Stream, _ transfer: WireTransfer, _ code: UInt32) -> TransportError {
+    if code == NGHTTP2_HTTP_1_1_REQUIRED.rawValue, !stream.hasHead, pool.downgrade() {
+      return WireFailure.downgraded(pool.origin)
+    }
+    return HTTP2Failure(transfer).reset(stream, code)
   }
 
   private func didSend(_ head: nghttp2_frame_hd) {
+    if nghttp2_frame_type(UInt32(head.type)) == NGHTTP2_RST_STREAM { return didReset(head.stream_id) }
     guard let stream = streams[head.stream_id] else { return }
     let type = nghttp2_frame_type(UInt32(head.type))
     guard type == NGHTTP2_HEADERS || type == NGHTTP2_DATA else { return }

@@ -32,6 +32,8 @@ final class HTTP2Connection: HTTPConnection {
   /// The number of bytes after which writing stops, so that other connections get their turn.
   private static let bytesPerTurn = 1 << 20
   private static let bytesPerSend = 65_536
+  /// The size of a frame's payload up to which this side accepts frames (RFC 9113 §4.2).
+  private static let maximumFrameBytes = 16_384
   /// How many times the read buffer is filled in one turn, so that other connections get their turn.
   private static let roundsPerTurn = 16
 
@@ -48,6 +50,7 @@ final class HTTP2Connection: HTTPConnection {
   private(set) var isClosed = false
   var hasSettings = false
   var flood: HTTP2FloodGuard
+  private var frames = HTTP2FrameScanner()
   /// Whether this connection is in the transport's list of connections to write to.
   var isUnflushed = false
   /// Bytes that the socket did not take. They begin at `unsentOffset`.
@@ -56,6 +59,8 @@ final class HTTP2Connection: HTTPConnection {
   private var lastReceived: Instant
   /// Whether a PING was sent and not answered yet. Until the answer, no request is sent.
   private(set) var isTrying = false
+  /// Whether this PING was sent because a request got no answer. Requests then need not wait for the PING.
+  private(set) var isDoubted = false
   /// The content of the server's last GOAWAY.
   var farewell: HTTP2Farewell?
   private let pingTimer = LoopTimer()
@@ -105,6 +110,8 @@ final class HTTP2Connection: HTTPConnection {
     nghttp2_option_set_no_auto_window_update(options, 1)
     nghttp2_option_set_peer_max_concurrent_streams(options, UInt32(assumedStreams))
     nghttp2_option_set_max_send_header_block_length(options, maximumHeadBytes)
+    // RFC 9113 §8.2.1 forbids spaces at the ends of values, but servers send them. Browsers accept them too.
+    nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(options, 1)
     // `ResponseLimits` limits the size of a head, but does not count empty frames. This limit bounds their number.
     nghttp2_option_set_max_continuations(options, maximumContinuations)
     return options
@@ -118,13 +125,22 @@ final class HTTP2Connection: HTTPConnection {
     return max(0, min(refusals.room(requests: requestCount, open: openStreams), streamLimit - openStreams))
   }
 
+  /// How many streams the server allows at a time. Until the server has said it, the limit of the origin's last
+  /// connection counts.
   var streamLimit: Int {
+    guard hasSettings else { return min(pool.lastStreamLimit ?? Self.assumedStreams, Self.assumedStreams) }
     let allowed = nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
-    return min(Int(allowed), hasSettings ? Self.maximumStreams : Self.assumedStreams)
+    return min(Int(allowed), Self.maximumStreams)
   }
 
   /// Whether the server accepts new streams, now or when others have ended.
   var isAccepting: Bool { !isClosed && !isDraining && nghttp2_session_check_request_allowed(session) != 0 }
+
+  /// Takes no more requests. The connection closes when its streams have ended.
+  func drain() {
+    isDraining = true
+    transport.flushLater(self)
+  }
 
   /// Sends a PING if nothing has arrived from the peer for a long time.
   ///
@@ -134,12 +150,31 @@ final class HTTP2Connection: HTTPConnection {
     guard lastReceived + transport.settings.trustedSilence < transport.loop.turnBegan else {
       return isTrying
     }
-    guard !isTrying else { return true }
+    sendPing()
+    return true
+  }
+
+  private func sendPing() {
+    guard !isTrying else { return }
     isTrying = true
     _ = nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
     transport.loop.arm(pingTimer, at: Loop.now + transport.settings.pingLimit, for: self)
     transport.flushLater(self)
-    return true
+  }
+
+  /// Tests the connection because a request on it was given up before anything has arrived. The connection may be dead,
+  /// so until the answer, other requests go over other connections.
+  private func doubt() {
+    guard !isClosed, !isDoubted else { return }
+    isDoubted = true
+    sendPing()
+    pool.didDoubt(self)
+  }
+
+  /// Whether nothing has arrived since the transfer's request was sent, although there was time for an answer.
+  private func isSilent(for transfer: WireTransfer) -> Bool {
+    guard let issuedAt = transfer.times.issuedAt, transfer.times.firstByteAt == nil else { return false }
+    return lastReceived < issuedAt && Loop.now.nanoseconds(since: issuedAt) > dialTimes.connect
   }
 
   /// Reads what has arrived since the connection became idle, such as the end of the connection. Returns false if
@@ -154,6 +189,7 @@ final class HTTP2Connection: HTTPConnection {
   func endTry() {
     guard isTrying else { return }
     isTrying = false
+    isDoubted = false
     transport.loop.disarm(pingTimer)
     hasNewRoom = true
   }
@@ -221,6 +257,7 @@ final class HTTP2Connection: HTTPConnection {
     stream.dropHeld()
     stream.dropRequest()
     reset(stream, NGHTTP2_CANCEL)
+    if isSilent(for: transfer) { doubt() }
   }
 
   /// Resets a stream, which tells the server that this side wants no more of its data.
@@ -357,15 +394,53 @@ final class HTTP2Connection: HTTPConnection {
   }
 
   private func take(_ buffer: UnsafeMutableRawBufferPointer, _ count: Int) {
-    flood.noteBytes(count, at: lastReceived)
-    let result = nghttp2_session_mem_recv(session, buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), count)
     transport.flushLater(self)
-    // After an error, nghttp2 must not be called again.
-    if result < 0 { return endBroken(saying: false) }
+    flood.noteRead(at: lastReceived)
+    var rest = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+    // nghttp2 gets one frame at a time, so that it is known which frame has broken a rule.
+    while !rest.isEmpty, !isClosed {
+      let piece = frames.next(in: rest)
+      if piece.isBegun { note(frames.head) }
+      let result = nghttp2_session_mem_recv(
+        session, rest.baseAddress?.assumingMemoryBound(to: UInt8.self), piece.byteCount)
+      // After an error, nghttp2 must not be called again.
+      if result < 0 { return endBroken(saying: false) }
+      // If a rule was broken without such an error, nghttp2 can still send a GOAWAY with the reason.
+      if flood.isExceeded || nghttp2_session_want_read(session) == 0 {
+        noteRefusals()
+        return endBroken()
+      }
+      rest = UnsafeRawBufferPointer(rebasing: rest[piece.byteCount...])
+    }
     noteRefusals()
-    // If a rule was broken without such an error, nghttp2 can still send a GOAWAY with the reason.
-    if flood.isExceeded || nghttp2_session_want_read(session) == 0 { return endBroken() }
     settle()
+  }
+
+  /// Notes for the flood guard what the server sends.
+  private func note(_ head: HTTP2FrameHead) {
+    let type = nghttp2_frame_type(UInt32(head.type))
+    // A longer frame is an error, which nghttp2 finds.
+    let byteCount = min(head.byteCount, Self.maximumFrameBytes)
+    guard type == NGHTTP2_HEADERS || type == NGHTTP2_CONTINUATION || type == NGHTTP2_DATA else {
+      return flood.noteUseless(byteCount: byteCount)
+    }
+    guard streams[head.stream] != nil else {
+      return hasEnded(head.stream) ? flood.noteLate(byteCount: byteCount) : flood.noteUseless(byteCount: byteCount)
+    }
+    let isEnd = head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+    if type == NGHTTP2_DATA, head.byteCount == 0, !isEnd { return flood.noteUseless(byteCount: 0) }
+    flood.noteUseful()
+  }
+
+  /// Whether the number is that of a stream which this side has opened and which has ended.
+  private func hasEnded(_ id: Int32) -> Bool {
+    id & 1 == 1 && id < nghttp2_session_get_next_stream_id(session) && streams[id] == nil
+  }
+
+  /// Called when a RST_STREAM frame of this side was sent.
+  func didReset(_ id: Int32) {
+    let window = nghttp2_session_get_stream_local_window_size(session, id)
+    if window >= 0 { flood.noteReset(windowBytes: Int(window), headBytes: transport.limits.headBytes) }
   }
 
   /// Acts on changes of the connection's state after reading or writing.
@@ -458,26 +533,44 @@ final class HTTP2Connection: HTTPConnection {
   private func endBroken(saying isSaying: Bool = true) {
     guard !isClosed else { return }
     if isSaying, serialize() { _ = sendUnsent() }
-    let isFlood = flood.isExceeded
-    end { stream, transfer in
-      isFlood
-        ? HTTP2Failure(transfer).broken(HTTP2FloodGuard.reason) : HTTP2Failure(transfer).brokenConnection(stream)
+    let reason = flood.isExceeded ? HTTP2FloodGuard.reason : nil
+    let isAlone = streams.values.count { !$0.isWhole } == 1
+    let culprit = frames.head.stream
+    end { [isElsewhere = hasEnded(culprit)] stream, transfer in
+      let failure = HTTP2Failure(transfer)
+      // The response of another stream, or the connection as a whole, was wrong.
+      guard culprit == stream.id || isAlone && !isElsewhere else {
+        return self.lost(stream, transfer, because: reason ?? HTTP2Failure.invalid)
+      }
+      return reason.map(failure.broken) ?? failure.brokenConnection(stream)
     }
+  }
+
+  /// The error for a request that was under way when the connection ended, although it is not to blame for that.
+  private func lost(_ stream: HTTP2Stream, _ transfer: WireTransfer, because reason: String) -> TransportError {
+    resent(stream, transfer)
+      ?? WireFailure.lost(
+        pool.origin, because: reason, hasHead: stream.hasHead, isBeforeSending: transfer.times.sentBytes == 0)
+  }
+
+  /// The error for a request on a connection that was used before and has not answered the request; otherwise nil.
+  private func resent(_ stream: HTTP2Stream, _ transfer: WireTransfer) -> TransportError? {
+    guard stream.isReused, transfer.times.firstByteAt == nil else { return nil }
+    return WireFailure.resent(
+      pool.origin, transfer.request.method, isBeforeSending: transfer.times.sentBytes == 0)
   }
 
   /// - Parameter code: the system's error; 0 if the peer has closed the connection.
   private func didBreak(_ code: Int32) {
     let failure = channel.tls?.failure
     let refusal = failure.flatMap { WireFailure.refusal(pool.origin, $0, pool.settings) }
-    end { [origin = pool.origin, farewell] stream, transfer in
-      let isBeforeSending = transfer.times.sentBytes == 0
+    end { [farewell] stream, transfer in
       if let refusal { return refusal }
       if let farewell, !farewell.isGraceful { return HTTP2Failure(transfer).closed(stream, farewell) }
-      if stream.isReused, transfer.times.firstByteAt == nil {
-        return WireFailure.resent(origin, transfer.request.method, isBeforeSending: isBeforeSending)
-      }
-      return WireFailure.lost(
-        origin, failure, code, hasBytes: stream.hasHead, hasHead: stream.hasHead, isBeforeSending: isBeforeSending)
+      return self.resent(stream, transfer)
+        ?? WireFailure.lost(
+          self.pool.origin, failure, code, hasBytes: stream.hasHead, hasHead: stream.hasHead,
+          isBeforeSending: transfer.times.sentBytes == 0)
     }
   }
 

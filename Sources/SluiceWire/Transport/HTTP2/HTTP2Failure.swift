@@ -5,6 +5,8 @@ import SluiceTransport
 
 /// Errors of HTTP/2 that say what failed, why, and what to do (RFC 9113 §7).
 struct HTTP2Failure {
+  static let invalid = "the server sent invalid HTTP/2"
+
   let request: Request
   let names: SettingNames
 
@@ -46,7 +48,7 @@ struct HTTP2Failure {
 
   /// The error for received bytes that are not HTTP/2, or that break a rule of HTTP/2.
   func brokenConnection(_ stream: HTTP2Stream) -> TransportError {
-    broken("the server sent invalid HTTP/2 \(moment(stream))")
+    broken("\(Self.invalid) \(moment(stream))")
   }
 
   func broken(_ reason: String) -> TransportError { .brokenHTTP2(reason, request.url, names) }
