@@ -47,6 +47,34 @@ import Testing
     #expect(result.status == 0)
   }
 
+  /// The server has sent much of a response when this side gives it up.
+  @Test(arguments: [#", "maxResponseBytes": 100000"#, #", "maxResponseBytes": 50000000"#])
+  func `responses that are too large or too late do not disturb other requests, over HTTP 2`(
+    _ limit: String
+  ) async throws {
+    guard NginxServer.isAvailable else { return }
+    let certificates = try await TestCertificates.shared()
+    var configuration = NginxConfiguration()
+    configuration.bigFileBytes = 30_000_000
+    let server = try await NginxServer.start(configuration, certificates: certificates)
+    defer { withExtendedLifetime(server) {} }
+    let folder = try TemporaryDirectory()
+    let text =
+      #"{"transport": {"baseURL": "\#(server.secureBaseURL)", "tls": {"ca": "\#(certificates.authority)"}\#(limit)}}"#
+    let file = try folder.write(text, to: "c.json")
+    let input = (0..<40).map { number in
+      #"{"id": "big", "url": "/big", "timeout": "0.02s"}"# + "\n"
+        + #"{"id": "post", "method": "POST", "url": "/post", "body": {"text": "\#(number)"}}"# + "\n"
+    }
+    let result = try await Tool.run("run", "-q", "-c", file, input: input.joined())
+    let documents = try result.documents
+    #expect(documents.count == 80)
+    let posts = documents.filter { $0["id"]?.string == "post" }
+    #expect(posts.count == 40 && posts.allSatisfy { $0.status == 200 && $0["error"] == nil }, "\(posts)")
+    let codes = Set(documents.filter { $0["id"]?.string == "big" }.map { $0["error"]?["code"]?.string })
+    #expect(codes.isSubset(of: ["deadline", "response_too_large"]), "\(codes)")
+  }
+
   @Test(arguments: ["", #", "maxConnectionsPerHost": 1"#])
   func `after a request that gave up during a TLS handshake, the next one uses another connection`(
     _ limit: String

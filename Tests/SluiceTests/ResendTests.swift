@@ -53,6 +53,29 @@ import Testing
     }
   }
 
+  /// nginx refuses the streams beyond its limit, and closes a connection after a hundred refusals.
+  @Test func `a server that allows one stream at a time gets each request once`() async throws {
+    var settings = NginxConfiguration()
+    settings.requestsPerConnection = 10
+    settings.accessLogFormat = "$request_method $arg_n"
+    settings.extraDirectives = "http2_max_concurrent_streams 1;"
+    let certificates = try await TestCertificates.shared()
+    let nginx = try await NginxServer.start(settings, certificates: certificates)
+    var configuration = Configuration()
+    configuration.transport.tls.ca = certificates.authority
+    configuration.transport.connectTimeout = .seconds(300)
+    configuration.transport.maximumConnectionsPerHost = 1
+    configuration.deadline = .seconds(600)
+    configuration.transport.timeout = .seconds(600)
+    let engine = try Engine(configuration)
+    let failures = try await Self.send("POST", nginx.secureBaseURL, over: engine, expecting: .http2)
+    #expect(failures.isEmpty, "\(failures.count) failed: \(failures.prefix(3))")
+    await engine.shutdown()
+    try await nginx.stop()
+    let served = try FileTree.readText(nginx.folder.path("access.log")).split(separator: "\n")
+    #expect(served.count == Self.count && Set(served).count == Self.count)
+  }
+
   /// Sends the requests, 64 at a time, and returns the failures.
   private static func send(
     _ method: String, _ base: String, over engine: Engine, expecting version: HTTPVersion

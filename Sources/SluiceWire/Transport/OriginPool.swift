@@ -214,6 +214,12 @@ final class OriginPool {
   }
 
   private func didConnect(_ connection: HTTP2Connection, for owner: WireTransfer?) {
+    guard !demandsHTTP1 else {
+      // The connection was begun before the server has demanded HTTP/1.1. The engine sends the request again.
+      connection.drain()
+      (owner ?? waiting.popFirst())?.fail(WireFailure.downgraded(origin))
+      return balance()
+    }
     speech = .multiplexed(connection.streamLimit)
     multiplexed.append(connection)
     if let owner, !owner.isOver { _ = connection.issue(owner) }

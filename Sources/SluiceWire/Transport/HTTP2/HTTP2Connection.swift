@@ -33,11 +33,11 @@ final class HTTP2Connection: HTTPConnection {
   private static let bytesPerTurn = 1 << 20
   private static let bytesPerSend = 65_536
   /// The size of a frame's payload up to which this side accepts frames (RFC 9113 §4.2).
-  private static let maximumFrameBytes = 16_384
+  static let maximumFrameBytes = 16_384
   /// How many times the read buffer is filled in one turn, so that other connections get their turn.
   private static let roundsPerTurn = 16
 
-  private let session: OpaquePointer
+  let session: OpaquePointer
   @exclusivity(unchecked) var streams: [Int32: HTTP2Stream] = [:]
   /// The number of streams that nghttp2 has not closed.
   var openStreams = 0
@@ -46,7 +46,7 @@ final class HTTP2Connection: HTTPConnection {
   /// The limits on requests that were learned from what the server has refused.
   @exclusivity(unchecked) var refusals: HTTP2Refusals
   /// Whether the server takes no new streams.
-  private(set) var isDraining = false
+  var isDraining = false
   private(set) var isClosed = false
   var hasSettings = false
   var flood: HTTP2FloodGuard
@@ -56,14 +56,14 @@ final class HTTP2Connection: HTTPConnection {
   /// Bytes that the socket did not take. They begin at `unsentOffset`.
   @exclusivity(unchecked) private var unsent: [UInt8] = []
   private var unsentOffset = 0
-  private var lastReceived: Instant
+  private(set) var lastReceived: Instant
   /// Whether a PING was sent and not answered yet. Until the answer, no request is sent.
-  private(set) var isTrying = false
+  var isTrying = false
   /// Whether this PING was sent because a request got no answer. Requests then need not wait for the PING.
-  private(set) var isDoubted = false
+  var isDoubted = false
   /// The content of the server's last GOAWAY.
   var farewell: HTTP2Farewell?
-  private let pingTimer = LoopTimer()
+  let pingTimer = LoopTimer()
 
   /// Returns nil if there is no memory.
   init?(on channel: WireChannel, _ pool: OriginPool, _ peerAddress: String, _ dialTimes: Dial.Times) {
@@ -142,56 +142,12 @@ final class HTTP2Connection: HTTPConnection {
     transport.flushLater(self)
   }
 
-  /// Sends a PING if nothing has arrived from the peer for a long time.
-  ///
-  /// - Returns: true if the connection must not be used until the peer has answered the PING. The pool is told when the
-  ///   answer arrives.
-  func tryIfSilent() -> Bool {
-    guard lastReceived + transport.settings.trustedSilence < transport.loop.turnBegan else {
-      return isTrying
-    }
-    sendPing()
-    return true
-  }
-
-  private func sendPing() {
-    guard !isTrying else { return }
-    isTrying = true
-    _ = nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
-    transport.loop.arm(pingTimer, at: Loop.now + transport.settings.pingLimit, for: self)
-    transport.flushLater(self)
-  }
-
-  /// Tests the connection because a request on it was given up before anything has arrived. The connection may be dead,
-  /// so until the answer, other requests go over other connections.
-  private func doubt() {
-    guard !isClosed, !isDoubted else { return }
-    isDoubted = true
-    sendPing()
-    pool.didDoubt(self)
-  }
-
-  /// Whether nothing has arrived since the transfer's request was sent, although there was time for an answer.
-  private func isSilent(for transfer: WireTransfer) -> Bool {
-    guard let issuedAt = transfer.times.issuedAt, transfer.times.firstByteAt == nil else { return false }
-    return lastReceived < issuedAt && Loop.now.nanoseconds(since: issuedAt) > dialTimes.connect
-  }
-
   /// Reads what has arrived since the connection became idle, such as the end of the connection. Returns false if
   /// nothing has arrived.
   func catchUp() -> Bool {
     guard openStreams == 0, isIdle, channel.hasInput() else { return false }
     receive()
     return true
-  }
-
-  /// Called when the peer has answered the PING.
-  func endTry() {
-    guard isTrying else { return }
-    isTrying = false
-    isDoubted = false
-    transport.loop.disarm(pingTimer)
-    hasNewRoom = true
   }
 
   override func issue(_ transfer: WireTransfer) -> Bool {
@@ -416,33 +372,6 @@ final class HTTP2Connection: HTTPConnection {
     settle()
   }
 
-  /// Notes for the flood guard what the server sends.
-  private func note(_ head: HTTP2FrameHead) {
-    let type = nghttp2_frame_type(UInt32(head.type))
-    // A longer frame is an error, which nghttp2 finds.
-    let byteCount = min(head.byteCount, Self.maximumFrameBytes)
-    guard type == NGHTTP2_HEADERS || type == NGHTTP2_CONTINUATION || type == NGHTTP2_DATA else {
-      return flood.noteUseless(byteCount: byteCount)
-    }
-    guard streams[head.stream] != nil else {
-      return hasEnded(head.stream) ? flood.noteLate(byteCount: byteCount) : flood.noteUseless(byteCount: byteCount)
-    }
-    let isEnd = head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
-    if type == NGHTTP2_DATA, head.byteCount == 0, !isEnd { return flood.noteUseless(byteCount: 0) }
-    flood.noteUseful()
-  }
-
-  /// Whether the number is that of a stream which this side has opened and which has ended.
-  private func hasEnded(_ id: Int32) -> Bool {
-    id & 1 == 1 && id < nghttp2_session_get_next_stream_id(session) && streams[id] == nil
-  }
-
-  /// Called when a RST_STREAM frame of this side was sent.
-  func didReset(_ id: Int32) {
-    let window = nghttp2_session_get_stream_local_window_size(session, id)
-    if window >= 0 { flood.noteReset(windowBytes: Int(window), headBytes: transport.limits.headBytes) }
-  }
-
   /// Acts on changes of the connection's state after reading or writing.
   private func settle() {
     guard !isClosed else { return }
@@ -600,15 +529,5 @@ final class HTTP2Connection: HTTPConnection {
     _ = nghttp2_session_terminate_session(session, UInt32(NGHTTP2_NO_ERROR.rawValue))
     if serialize() { _ = sendUnsent() }
     close()
-  }
-}
-
-extension HTTP2Connection: LoopTimerTarget {
-  /// Called when the peer has not answered a PING in time. Requests under way continue, within their own time limits.
-  func timerDidFire(_ timer: LoopTimer) {
-    isTrying = false
-    guard openStreams > 0 else { return close() }
-    isDraining = true
-    pool.stopUsing(self)
   }
 }
