@@ -75,18 +75,65 @@ import Testing
     try await run.end()
   }
 
-  @Test func `a transaction that failed with a response is answered with 502 and the error`() async throws {
-    let server = try LoopbackServer { _ in .text("not here", status: 404) }
-    defer { server.stop() }
+  /// A session whose server answers each request with the same response.
+  private static func answering(
+    _ response: @escaping @Sendable (ServerRequest) -> ServerResponse, settings: String = ""
+  ) async throws -> (run: DevRun, server: LoopbackServer, port: UInt16) {
+    let server = try LoopbackServer(handler: response)
+    let library = try await StampedLibrary.inC()
+    let run = try await DevRun(
+      "--listen", "0", configuration: { _ in DevRun.configuration(server.baseURL, transport: settings) },
+      prepare: { try library.install(1, at: $0.path("a.so")) })
+    return (run, server, try port(of: try await run.start()))
+  }
+
+  @Test(arguments: [301, 401, 404, 429, 500, 503])
+  func `a response with an error status is passed on with its head and its body`(_ status: Int) async throws {
+    let (run, server, port) = try await Self.answering { _ in
+      var response = ServerResponse.text("not today", status: status)
+      response.headers.append(HeaderLine("Retry-After", "0"))
+      return response
+    }
+    let response = try RawClient(port: port).request()
+    #expect(response.status == status)
+    #expect(String(decoding: response.body, as: UTF8.self) == "not today")
+    #expect(response.headers.first("Retry-After") == "0", "\(response.headers)")
+    let event = try await run.next("request")
+    #expect(event["error"]?["code"]?.string == (status < 400 ? nil : "http_status"), "\(event)")
+    try await run.end()
+    server.stop()
+  }
+
+  @Test func `a complete response that fails a check of the configuration is passed on`() async throws {
+    let (run, server, port) = try await Self.answering(
+      { _ in .text("not here", status: 202) }, settings: #"}, "validate": {"statuses": [200]"#)
+    #expect(try RawClient(port: port).request().status == 202)
+    try await run.end()
+    server.stop()
+  }
+
+  @Test func `a response whose body breaks off is answered with 502 and the error`() async throws {
+    let server = try ScriptedServer([
+      [.receiveHead, .send("HTTP/1.1 404 Not Found\r\nContent-Length: 100\r\n\r\nhalf"), .close]
+    ])
     let library = try await StampedLibrary.inC()
     let run = try await DevRun(
       "--listen", "0",
-      configuration: { _ in DevRun.configuration(server.baseURL, transport: #"}, "validate": {"statuses": [200]"#) },
+      configuration: { _ in DevRun.configuration(server.baseURL, transport: #"}, "retry": {"maxAttempts": 1"#) },
       prepare: { try library.install(1, at: $0.path("a.so")) })
     let response = try RawClient(port: Self.port(of: try await run.start())).request()
     #expect(response.status == 502)
-    #expect(try JSONValue(parsing: response.body)["code"] == "http_status")
+    #expect(try JSONValue(parsing: response.body)["code"] == "connection_lost")
     try await run.end()
+    server.stop()
+  }
+
+  @Test func `the response to HEAD has the length that the server has sent`() async throws {
+    let (run, server, port) = try await Self.answering { _ in .text("hello") }
+    let text = try RawHead(try RawClient(port: port), "HEAD", "/", "Connection: close").text()
+    #expect(text.contains("Content-Length: 5\r\n") && text.hasSuffix("\r\n\r\n"), "\(text)")
+    try await run.end()
+    server.stop()
   }
 
   /// A request on a raw connection. `text()` returns everything that the server sends until it closes the connection.
@@ -94,9 +141,9 @@ import Testing
     let client: RawClient
     let request: String
 
-    init(_ client: RawClient, _ method: String, _ path: String) {
+    init(_ client: RawClient, _ method: String, _ path: String, _ line: String = "Accept: */*") {
       self.client = client
-      request = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+      request = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(line)\r\n\r\n"
     }
 
     func text() throws -> String {

@@ -58,12 +58,13 @@ final class DevListener: Sendable {
       made.wantsRecording = true
       request = made
     } catch { return .text("\(error)\n", status: 400) }
-    let id = notices.began(incoming.descriptor, isHead: incoming.method == "HEAD")
+    let isHead = incoming.method == "HEAD"
+    let id = notices.began(incoming.descriptor, isHead: isHead)
     return .deferred { promise in
       engine.submit(request) { result in
         recordings.note(result.recording, isOfSet: false)
         reporter.report(result, id: nil)
-        let response = response(to: result)
+        let response = response(to: result, isHead: isHead)
         notices.answered(id)
         promise.complete(with: response)
       }
@@ -81,9 +82,8 @@ final class DevListener: Sendable {
     return Set(names.map { $0.filter { !$0.isWhitespace }.lowercased() })
   }
 
-  private static func response(to result: TransactionResult) -> ServerResponse {
-    // A failed transaction can have a response. The client must not take it for a valid response.
-    guard result.error == nil, let response = result.response else {
+  private static func response(to result: TransactionResult, isHead: Bool) -> ServerResponse {
+    guard let response = result.response, isForClient(response, result.error) else {
       let error = result.error.map { ResultDocument.Failure($0).document() } ?? .object()
       let text = (try? error.serialized()) ?? []
       return ServerResponse(
@@ -96,10 +96,28 @@ final class DevListener: Sendable {
       guard !isOwn(name), !named.contains(name.lowercased()) else { continue }
       lines.append(HeaderLine(name, bytes: Array(response.headers.buffer[response.headers.valueRange(at: index)])))
     }
+    if isHead, response.body.isEmpty {
+      // The server sends the length of a body that it would make, but does not send the body.
+      let length = response.headers["content-length"].flatMap { UInt64($0) }
+      return ServerResponse(
+        status: response.status, headers: lines,
+        body: .generated(.alphabet, byteCount: length ?? 0, chunked: length == nil))
+    }
     // The engine has already decoded the body.
     lines.removeAll { $0.isNamed("Content-Encoding") }
     return ServerResponse(status: response.status, headers: lines, body: .bytes(bytes(of: response.body)))
   }
+
+  /// Whether the client gets the response. A failed transaction can have one. The client gets it if it is complete. If
+  /// a stage or the rules for redirects have ended the transaction after the head, there is no body. The client then
+  /// gets the head if it cannot take it for a success.
+  private static func isForClient(_ response: Response, _ error: TransactionError?) -> Bool {
+    guard let error, !errorsOfCompleteResponses.contains(error.code) else { return true }
+    return response.status >= 300 && (error.stage != nil || errorsOfRedirects.contains(error.code))
+  }
+
+  private static let errorsOfCompleteResponses: Set<ErrorCode> = [.status, .extraction, .payload]
+  private static let errorsOfRedirects: Set<ErrorCode> = [.redirectLoop, .tooManyRedirects, .redirectRefused]
 
   private static func bytes(of body: Body) -> [UInt8] {
     if case .file(let file) = body { return (try? FileContent.read(file)) ?? [] }
