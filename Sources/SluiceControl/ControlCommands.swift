@@ -64,17 +64,18 @@ struct ControlCommands: Sendable {
   }
 
   private func swap(_ document: JSONValue) async throws(ControlError) -> ControlAnswer {
-    try document.check(["plugins", "configuration"])
+    try document.check(["plugins", "configuration", "sources"])
     let plugins = try document.names("plugins")
+    let sources = try document.paths("sources")
     guard let source = document["configuration"], !source.isNull else {
-      return try await report { () throws(SwapError) in try await engine.swap(plugins: plugins) }
+      return try await report { () throws(SwapError) in try await engine.swap(plugins: plugins, sources: sources) }
     }
     guard plugins == nil else {
       throw ControlError(
         .invalidRequest, "\"plugins\" and \"configuration\" are both given",
         advice: "leave out \"plugins\": with a configuration, every library that has changed is swapped")
     }
-    let configuration = try configuration(source)
+    let configuration = try configuration(source, sources)
     return try await report { () throws(SwapError) in try await reload(configuration) }
   }
 
@@ -110,14 +111,18 @@ struct ControlCommands: Sendable {
   }
 
   /// Reads the configuration from a path, or takes the given document as the configuration.
-  private func configuration(_ source: JSONValue) throws(ControlError) -> Configuration {
+  /// - Parameter sources: the files to read in place of a path.
+  private func configuration(
+    _ source: JSONValue, _ sources: [String: String]
+  ) throws(ControlError) -> Configuration {
     do {
       if let path = source.string {
         guard path.hasPrefix("/") else {
           throw ControlError(
             .invalidRequest, "configuration: expected an absolute path, found \(PlainText.quote(path))")
         }
-        return try Configuration(file: path, installedPlugins: engine.installedPlugins)
+        return try Configuration(
+          text: Configuration.text(of: sources[path] ?? path), file: path, installedPlugins: engine.installedPlugins)
       }
       guard source.isObject, let text = try? source.serialized() else {
         throw ControlError(.invalidRequest, "configuration: expected a path or an object")
@@ -180,5 +185,18 @@ extension JSONValue {
       throw ControlError(.invalidRequest, "\(key): expected a list of names")
     }
     return names
+  }
+
+  /// An object with an absolute path for each absolute path; empty if the document has none.
+  fileprivate func paths(_ key: String) throws(ControlError) -> [String: String] {
+    guard let object = self[key], !object.isNull else { return [:] }
+    var paths: [String: String] = [:]
+    for (path, value) in object.members {
+      if let file = value.string, file.hasPrefix("/"), path.hasPrefix("/") { paths[path] = file }
+    }
+    guard object.isObject, paths.count == object.count else {
+      throw ControlError(.invalidRequest, "\(key): expected an object with an absolute path for each absolute path")
+    }
+    return paths
   }
 }

@@ -35,6 +35,7 @@ extension Configuration {
     }
     self.init()
     self.file = file
+    self.text = text
     self.installedPlugins = installedPlugins
     let source = ConfigurationSource(file: file, text: text, installedPlugins: installedPlugins)
     try read(ConfigurationNode(value: root, pointer: JSONPointer(), source: source))

@@ -76,6 +76,8 @@ public struct Configuration: Sendable {
   public var installedPlugins = InstalledPlugins.ofThisProgram
   /// The file that the configuration was read from; nil for one that was created in code.
   package var file: String?
+  /// The text that the configuration was read from; nil for one that was created in code.
+  package var text: [UInt8]?
 
   /// A configuration without plugins, in which every setting has the default of a configuration file.
   public init() {}

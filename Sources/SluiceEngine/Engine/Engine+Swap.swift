@@ -17,7 +17,14 @@ extension Engine {
   /// - Throws: why nothing was published; the current builds continue to serve.
   @discardableResult
   public func swap(plugins: [String]? = nil) async throws(SwapError) -> SwapReport {
-    try Self.outcome(await swaps.submit(.swap(plugins.map { Set($0) })))
+    try await swap(plugins: plugins, sources: [:])
+  }
+
+  /// - Parameter sources: for the path of a library, a file with content that somebody has read from that path. The
+  ///   engine reads this file first, so that both decide about the same content. If this content is incomplete, the
+  ///   engine waits for the rest at the library's path.
+  package func swap(plugins: [String]?, sources: [String: String]) async throws(SwapError) -> SwapReport {
+    try Self.outcome(await swaps.submit(.swap(plugins.map { Set($0) }), sources: sources))
   }
 
   /// Replaces the configuration: plugins, their settings, the lists of stages, and all other keys except those that an

@@ -38,7 +38,7 @@ public final class Engine: Sendable {
   /// Loads the plugins, starts the loops and activates the instances. If a step fails, the earlier steps are undone.
   /// - Parameters:
   ///   - sources: files from which libraries are read at the start instead of from their paths in the configuration.
-  ///     With them, a restarted engine can begin with the builds that served. Swaps read the original paths.
+  ///     With them, a restarted engine can begin with the builds that served.
   ///   - makeTransport: makes the transport of each loop.
   package init(
     _ configuration: Configuration, sources: [String: String], on hosted: HostedLoop?,
@@ -65,6 +65,9 @@ public final class Engine: Sendable {
 
   /// The base of relative URLs.
   public var baseURL: HTTPURL? { swaps.published.configuration.baseURL }
+
+  /// The configuration of the serving snapshot.
+  package var configuration: Configuration { swaps.published.configuration }
 
   /// The limit for response bodies that are collected.
   package var maximumHeldResponseBytes: Int { swaps.published.configuration.transport.maximumHeldResponseBytes }

@@ -27,7 +27,7 @@ extension SwapCoordinator {
   /// Performs the steps of a request, up to the snapshot that is to be published.
   func steps(of request: SwapRequest, _ changes: inout [SwapReport.Change]) async throws(SwapStop) -> Snapshot {
     switch request.kind {
-    case .swap(let names): try await swap(names, &changes)
+    case .swap(let names): try await swap(names, request.sources, &changes)
     case .reload: try await reload(request.configuration ?? published.configuration, &changes)
     case .rollback: try await rollBack(&changes)
     // This request returns to a snapshot that still exists, so the machine never asks for its steps.
@@ -36,7 +36,7 @@ extension SwapCoordinator {
   }
 
   private func swap(
-    _ names: Set<String>?, _ changes: inout [SwapReport.Change]
+    _ names: Set<String>?, _ sources: [String: String], _ changes: inout [SwapReport.Change]
   ) async throws(SwapStop) -> Snapshot {
     let configuration = published.configuration
     for name in (names ?? []).sorted() {
@@ -51,7 +51,7 @@ extension SwapCoordinator {
     let libraries = configuration.libraries.filter { library in
       names.map { !$0.isDisjoint(with: configuration.plugins(of: library)) } ?? true
     }
-    let goal = Goal(configuration: configuration, kind: .swap, sources: libraries.map { ($0, $0) })
+    let goal = Goal(configuration: configuration, kind: .swap, sources: libraries.map { ($0, sources[$0] ?? $0) })
     return try await make(goal, &changes)
   }
 

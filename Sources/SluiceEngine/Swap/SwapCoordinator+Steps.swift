@@ -81,13 +81,14 @@ extension SwapCoordinator {
     _ goal: Goal, _ current: Snapshot, _ changes: inout [SwapReport.Change]
   ) async throws(SwapStop) -> [LibraryReading] {
     var readings: [LibraryReading] = []
-    for (library, file) in goal.sources {
+    for (library, source) in goal.sources {
+      var file = source
       let known = current.generation(of: library)
       let plugins = goal.configuration.plugins(of: library)
       var patience = goal.patience
       while true {
         try checkpoint()
-        let result = await ControlThread.run { [registry] in
+        let result = await ControlThread.run { [registry, file] in
           Result { () throws(PluginError) in
             try LibraryReading(file, of: library, known?.hash, registry, goal.configuration.allowed(of: library))
           }
@@ -103,12 +104,13 @@ extension SwapCoordinator {
           break
         } catch {
           // If the file is a private copy, there is no second attempt, because a private copy never changes.
-          let isCopy = goal.kind != .start && file != library
-          guard !isCopy, LibraryReading.mayPass(error, file), let pause = patience.next() else {
+          let isCopy = goal.kind == .reload && file != library
+          guard !isCopy, LibraryReading.mayPass(error, library), let pause = patience.next() else {
             changes.append(SwapReport.Change(library: library, plugins: plugins, old: known?.build))
             throw refusal(isCopy ? Self.useless(file, of: library, error) : error, library, goal.configuration)
           }
           if patience.isFirst { log(LogLine(level: .info, message: "\(error); trying again for about two seconds")) }
+          file = library
           try? await Task.sleep(for: pause)
         }
       }

@@ -94,7 +94,8 @@ final class SwapCoordinator: Sendable {
 extension SwapCoordinator {
   /// Requests a swap, and waits for its result. Cancelling the task cancels the swap unless it is already published.
   func submit(
-    _ kind: SwapQueue.Kind, configuration: Configuration? = nil, reason: String? = nil
+    _ kind: SwapQueue.Kind, configuration: Configuration? = nil, sources: [String: String] = [:],
+    reason: String? = nil
   ) async -> (SwapReport, EngineError?) {
     let id = state.withLock { state in
       state.lastRequest += 1
@@ -103,7 +104,8 @@ extension SwapCoordinator {
     return await withTaskCancellationHandler {
       await Handover.wait { answer in
         let request = SwapRequest(
-          id: id, kind: kind, configuration: configuration, reason: reason, began: workers[0].loop.wallClock
+          id: id, kind: kind, configuration: configuration, sources: sources, reason: reason,
+          began: workers[0].loop.wallClock
         ) { answer.give(($0, $1)) }
         state.withLock { $0.requests[id] = request }
         if kind == .rollback, let refusal = refusalOfReturn() { return stop(request, [], .refused(refusal)) }

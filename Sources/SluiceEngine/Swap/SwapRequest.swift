@@ -8,6 +8,8 @@ struct SwapRequest: Sendable {
   let kind: SwapQueue.Kind
   /// The new configuration of a reload.
   var configuration: Configuration?
+  /// The files that a swap reads first in place of the paths of libraries.
+  var sources: [String: String] = [:]
   /// The reason for a rollback that the engine itself requests.
   var reason: String?
   let began: Duration

@@ -95,5 +95,6 @@ extension LibraryFacts {
 }
 
 extension LibraryImage {
-  package var folder: String { LibraryPermissions.folder(of: realPath) }
+  /// The folder of the library's own path, also if its bytes were read from a copy.
+  package var folder: String { LibraryPermissions.folder(of: (try? Self.resolve(path)) ?? realPath) }
 }

@@ -41,7 +41,7 @@ package struct LibraryImage: Sendable {
     self.hash = hash
   }
 
-  private static func resolve(_ path: String) throws(PluginError) -> String {
+  static func resolve(_ path: String) throws(PluginError) -> String {
     guard let resolved = realpath(path, nil) else {
       throw openError(errno, .plugin(name: nil, path: path))
     }

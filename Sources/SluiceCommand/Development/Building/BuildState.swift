@@ -15,6 +15,9 @@ struct BuildState {
     var way: BuildWay?
     /// Whether the sources have changed since the run began. If so, its result will not be used.
     var isStale = false
+    /// Whether the sources were written during the run, although they have the same content now. The compiler may have
+    /// read another content.
+    var isDoubtful = false
 
     mutating func add(_ line: String) {
       if let way = BuildWay(line: line) { self.way = way } else { reader.add(line) }
@@ -27,6 +30,20 @@ struct BuildState {
   /// The hash of the sources at the start of the last build.
   var sources: ContentHash?
   var run: Run?
+  /// When the last run ended.
+  var ended = Duration.zero
+  /// The number of doubtful runs without another run between them.
+  private(set) var doubtfulRuns = 0
+
+  /// After this number, the build itself seems to write its sources, for example a file with the version. Such a build
+  /// would never come to an end.
+  private static let mostDoubtfulRuns = 3
+
+  /// Whether the library must be built again because the run that has ended is doubtful.
+  mutating func mustRepeat(isDoubtful: Bool) -> Bool {
+    doubtfulRuns = isDoubtful ? doubtfulRuns + 1 : 0
+    return isDoubtful && doubtfulRuns < Self.mostDoubtfulRuns
+  }
 
   /// The endings of the files that `plugin build` compiles, and of the headers and module maps that these files use.
   private static let endings = [

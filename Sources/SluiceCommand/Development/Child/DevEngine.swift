@@ -20,7 +20,6 @@ final class DevEngine: Sendable {
   private let engine: Engine
   private let reporter: EngineReporter
   private let place: ControlPlace
-  private let file: String
   let recordings: EngineRecordings
   private let pulse: EnginePulse
 
@@ -83,8 +82,8 @@ final class DevEngine: Sendable {
   private init(_ order: EngineOrder, _ reporter: EngineReporter) throws(CommandError) {
     self.reporter = reporter
     recordings = EngineRecordings(reporter)
-    file = order.configuration
-    var configuration = try EngineStart.configuration(order.configuration)
+    var configuration = try EngineStart.configuration(
+      FileContent.read(order.sources[order.configuration] ?? order.configuration), of: order.configuration)
     place = configuration.control ?? .userFolder
     configuration.control = place
     TaskPool.start()
@@ -98,12 +97,17 @@ final class DevEngine: Sendable {
     pulse = EnginePulse(engine, reporter)
     reporter.adopt(engine)
     reporter.adopt(configuration.redaction)
-    recordings.begin(with: try? Replay.Build(file: file, libraries: engine.libraryCopies))
-    reporter.whenPublished { [recordings, engine, file] report in
-      let read = report.trigger == .reload ? try? Replay.Build(file: file, libraries: engine.libraryCopies) : nil
-      guard let build = read ?? recordings.build(with: engine.libraryCopies) else { return }
-      recordings.compare(with: build, plugins: report.changes.flatMap(\.plugins))
+    recordings.begin(with: Self.build(of: engine))
+    reporter.whenPublished { [recordings, engine] report in
+      recordings.compare(with: Self.build(of: engine), plugins: report.changes.flatMap(\.plugins))
     }
+  }
+
+  /// The builds that serve now.
+  private static func build(of engine: Engine) -> Replay.Build {
+    let configuration = engine.configuration
+    return Replay.Build(
+      configuration: configuration.text ?? [], file: configuration.file, libraries: engine.libraryCopies)
   }
 
   private func control() throws(CommandError) -> ControlServer {

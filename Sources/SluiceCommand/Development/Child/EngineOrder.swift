@@ -7,7 +7,8 @@ struct EngineOrder: Sendable {
   var configuration: String
   /// The process id of the supervisor.
   var parent: pid_t = getpid()
-  /// The files from which the engine reads some libraries instead of from their own paths. The keys are these paths.
+  /// The files from which the engine reads the configuration and libraries instead of from their own paths. The keys
+  /// are these paths.
   var sources: [String: String] = [:]
   /// `HOST:PORT` of the socket that the process inherits; nil without an endpoint.
   var listen: String?
@@ -15,13 +16,18 @@ struct EngineOrder: Sendable {
   var crashRecord: String?
 
   var document: JSONValue {
-    let sources = JSONValue.object()
-    for (library, file) in self.sources { sources[library] = JSONValue(file) }
     let document: JSONValue = [
-      "configuration": JSONValue(configuration), "parent": JSONValue(Int64(parent)), "sources": sources,
+      "configuration": JSONValue(configuration), "parent": JSONValue(Int64(parent)),
+      "sources": Self.document(of: sources),
     ]
     document["listen"] = listen.map { JSONValue($0) }
     document["crashRecord"] = crashRecord.map { JSONValue($0) }
+    return document
+  }
+
+  static func document(of sources: [String: String]) -> JSONValue {
+    let document = JSONValue.object()
+    for (path, file) in sources { document[path] = JSONValue(file) }
     return document
   }
 }
@@ -32,7 +38,7 @@ extension EngineOrder {
       return nil
     }
     self.init(configuration: configuration, parent: pid_t(truncatingIfNeeded: parent))
-    for (library, file) in document["sources"].map({ Array($0.members) }) ?? [] { sources[library] = file.string }
+    for (path, file) in document["sources"].map({ Array($0.members) }) ?? [] { sources[path] = file.string }
     listen = document["listen"]?.string
     crashRecord = document["crashRecord"]?.string
   }

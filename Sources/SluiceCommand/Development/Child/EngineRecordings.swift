@@ -23,7 +23,7 @@ final class EngineRecordings: Sendable {
 
   init(_ reporter: EngineReporter) { self.reporter = reporter }
 
-  func begin(with build: Replay.Build?) { state.withLock { $0.build = build } }
+  func begin(with build: Replay.Build) { state.withLock { $0.build = build } }
 
   /// - Parameter isOfSet: whether the request is from the file of `-i`. The exchange of such a request is also sent to
   ///   the supervisor, which keeps it for the next process.
@@ -60,15 +60,6 @@ final class EngineRecordings: Sendable {
             "text": JSONValue(report.text(showing: Self.shownRequests)),
           ])
       }
-    }
-  }
-
-  /// Returns the serving build with its libraries replaced by the given libraries; nil if no build serves.
-  func build(with libraries: [String: String]) -> Replay.Build? {
-    state.withLock { state in
-      var build = state.build
-      build?.libraries = libraries
-      return build
     }
   }
 }

@@ -20,12 +20,23 @@ extension DevSession {
     }
     for (rule, state) in builds where states[rule] == nil { state.run?.process.send(["stop": true]) }
     builds = states
-    for rule in states.keys { sourcesChanged(rule) }
+    for rule in states.keys { sourcesChanged(rule, since: nil) }
   }
 
-  /// Starts a build unless the last build had the same sources. A running build with older sources is stopped.
-  func sourcesChanged(_ rule: PluginBuildRule) {
-    guard let state = builds[rule], let hash = state.currentSources, hash != state.sources else { return }
+  /// Starts a build unless the last build had the same sources all the time. A running build with older sources is
+  /// stopped.
+  /// - Parameter since: the time of the first change; nil if nothing has changed.
+  func sourcesChanged(_ rule: PluginBuildRule, since: Duration?) {
+    guard let state = builds[rule], let hash = state.currentSources else { return }
+    guard hash != state.sources else {
+      guard let since else { return }
+      if state.run != nil {
+        builds[rule]?.run?.isDoubtful = true
+      } else if since < state.ended, builds[rule]?.mustRepeat(isDoubtful: true) == true {
+        build(rule)
+      }
+      return
+    }
     builds[rule]?.sources = hash
     guard let run = state.run else { return build(rule) }
     builds[rule]?.run?.isStale = true
@@ -59,7 +70,8 @@ extension DevSession {
   private func buildEnded(_ rule: PluginBuildRule, _ status: WaitStatus) {
     guard let state = builds[rule], let run = state.run else { return }
     builds[rule]?.run = nil
-    guard !run.isStale else { return build(rule) }
+    builds[rule]?.ended = MonotonicClock.now
+    guard !run.isStale, builds[rule]?.mustRepeat(isDoubtful: run.isDoubtful) != true else { return build(rule) }
     showStatus()
     let isGood = status == .exited(0)
     let event = outcome(state, run, isGood: isGood)

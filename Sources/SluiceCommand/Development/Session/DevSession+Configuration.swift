@@ -8,8 +8,9 @@ extension DevSession {
   @discardableResult
   func readConfiguration() -> Bool {
     do {
-      configurationText = (try? FileContent.read(settings.configuration)) ?? []
-      adopt(try Configuration(file: settings.configuration))
+      configurationText = []
+      configurationText = try Configuration.text(of: settings.configuration)
+      adopt(try Configuration(text: configurationText, file: settings.configuration))
       return true
     } catch {
       refuseConfiguration("\(error.location): \(error.reason)", advice: error.advice)
@@ -73,14 +74,17 @@ extension DevSession {
     // After a refused build, a reload is not enough: it would load the same build from its path, and the engine would
     // refuse the reload as well.
     guard !servesOldBuilds(configuration) else { return restart(because: "the configuration has changed") }
-    send(.reload, ["configuration": JSONValue(settings.configuration)])
+    do throws(CommandError) {
+      let copy = try sources.write(configuration.text ?? [], as: "configuration.json")
+      send(.reload, ["configuration": JSONValue(settings.configuration)], [settings.configuration: copy])
+    } catch { warn(error.message) }
   }
 
   /// Whether an older build serves because the library at its path was refused.
   private func servesOldBuilds(_ configuration: Configuration) -> Bool {
     configuration.libraries.contains { library in
-      guard let serving = good.serving[library], let handled = libraries[library]?.handled else { return false }
-      return handled != serving.hash
+      guard let serving = good.serving[library], let refused = libraries[library]?.refused else { return false }
+      return refused != serving.hash
     }
   }
 }

@@ -42,7 +42,6 @@ extension DevSession {
   /// this build.
   private func forgetSwap(of ended: RunningEngine) {
     for (library, value) in ended.asked where libraries[library]?.refused != value.hash {
-      libraries[library]?.handled = nil
       libraries[library]?.waiting = value.since
     }
   }
@@ -147,7 +146,6 @@ extension DevSession {
       try RefusalList(store: PluginStore(at: store), project: project).add(hash, because: reason)
     } catch { warn("\(error)") }
     let plugins = libraries[library]?.plugins ?? []
-    libraries[library]?.handled = hash
     libraries[library]?.refused = hash
     libraries[library]?.saidUnchanged = false
     say(

@@ -29,7 +29,7 @@ extension DevSession {
       var order = EngineOrder(configuration: settings.configuration)
       order.listen = endpoint?.address
       order.crashRecord = sources.crashRecord(number)
-      order.sources = try sources(for: configuration)
+      order.sources = try copies(for: configuration)
       let link = try endpoint?.connect()
       defer { if let link { close(link.inherited) } }
       // The session captures the output of the engine, and shows the message of a crash itself.
@@ -54,19 +54,19 @@ extension DevSession {
   /// Disables the backtraces of Swift's runtime, which take seconds.
   private static let environment = ["SWIFT_BACKTRACE": "enable=no"]
 
-  /// The files from which the engine reads libraries instead of from their own paths. A library has such a file, with
-  /// the build that served last, if the file at its path is another build. If the session has given up on the build
-  /// that served last, there is no such file.
-  private func sources(for configuration: Configuration) throws(CommandError) -> [String: String] {
-    var files: [String: String] = [:]
+  /// The files from which the engine reads the configuration and the libraries instead of from their own paths, so that
+  /// both processes decide about the same content. If the file at a library's path is not the build that served last,
+  /// the engine gets the build that served last, unless the session has given up on that build.
+  private func copies(for configuration: Configuration) throws(CommandError) -> [String: String] {
+    var files = [settings.configuration: try sources.write(configuration.text ?? [], as: "configuration.json")]
     for library in configuration.libraries {
-      guard let newest = good.newest(of: library) else { continue }
-      if let image = try? LibraryImage(reading: library),
-        image.hash.hex == newest.hash || suspects.contains(newest.hash)
-      {
-        continue
+      let image = try? LibraryImage(reading: library)
+      libraries[library]?.started = image?.hash.hex
+      if let newest = good.newest(of: library), image == nil || !suspects.contains(newest.hash) {
+        files[library] = try sources.write(newest.bytes, as: "\(newest.hash).so")
+      } else if let image {
+        files[library] = try sources.write(image.bytes, as: "\(image.hash.hex).so")
       }
-      files[library] = try sources.write(newest.bytes, as: "\(newest.hash).so")
     }
     return files
   }
@@ -104,6 +104,7 @@ extension DevSession {
     }
     engine?.client = client
     sources.clear(engine?.files ?? [])
+    engine?.files = []
     waitingReason = nil
     adopt(document["builds"])
     let event = started(document)

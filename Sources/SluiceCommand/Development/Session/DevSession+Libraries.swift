@@ -22,13 +22,17 @@ extension DevSession {
       if changed.contains(where: { !isBeingBuilt($0.key) && isNew($0.key) }) { startAnew() }
       return
     }
-    for (library, since) in changed where libraries[library]?.waiting == nil { libraries[library]?.waiting = since }
+    for (library, since) in changed {
+      if libraries[library]?.waiting == nil { libraries[library]?.waiting = since }
+      if isAsked { libraries[library]?.isAsked = true }
+    }
     guard running.isReady, running.command == nil else { return }
     var swap: [String: (hash: String?, since: Duration)] = [:]
     for (library, state) in libraries {
       guard let since = state.waiting, !isBeingBuilt(library) else { continue }
       libraries[library]?.waiting = nil
-      if let look = look(at: library, isAsked: isAsked) { swap[library] = (look.hash, since) }
+      libraries[library]?.isAsked = false
+      if let look = look(at: library, isAsked: state.isAsked) { swap[library] = (look.hash, since) }
     }
     if !swap.isEmpty { ask(for: swap) }
   }
@@ -43,8 +47,7 @@ extension DevSession {
 
   private func isNew(_ library: String) -> Bool {
     guard let image = try? LibraryImage(reading: library) else { return false }
-    defer { libraries[library]?.handled = image.hash.hex }
-    return image.hash.hex != libraries[library]?.handled
+    return image.hash.hex != libraries[library]?.started
   }
 
   private struct Look {
@@ -52,53 +55,57 @@ extension DevSession {
     let hash: String?
   }
 
-  /// Reads the library; nil if its content was already handled.
+  /// Reads the library; nil if its content serves or was refused.
   private func look(at library: String, isAsked: Bool) -> Look? {
     let image: LibraryImage
     do throws(PluginError) { image = try LibraryImage(reading: library) } catch {
       guard error.code == .changedWhileRead else { return Look(hash: nil) }
-      // The file changed before it was first read. The serving build counts as handled. If the new content is the same,
-      // it is therefore reported as unchanged.
-      if libraries[library]?.handled == nil { libraries[library]?.handled = good.serving[library]?.hash }
       let subject = InotifyWatch.Subject.file(library)
       debounce.note(subject, at: MonotonicClock.now, silence: subject.silence)
       return nil
     }
     let hash = image.hash.hex
-    let serving = good.serving[library]
-    if hash == serving?.hash || hash == libraries[library]?.handled {
-      // If this hash is neither the serving build nor the refused build, the build is being swapped in. A report about
-      // it will follow.
-      let isRefused = hash == libraries[library]?.refused && hash != serving?.hash
-      let isKnown = hash == serving?.hash || isRefused
-      if isAsked, isKnown, libraries[library]?.handled == hash, libraries[library]?.saidUnchanged == false {
-        libraries[library]?.saidUnchanged = true
-        // Unchanged content is reported, because the user has built the plugin and would wonder why nothing happens.
-        let text = isRefused ? "the same build, which was refused before" : ""
-        say(
-          DevEvent(.unchanged, plugins: libraries[library]?.plugins ?? [], text, tone: .doubtful)
-            .with("library", JSONValue(library)).with("hash", JSONValue(hash)))
-      }
-      libraries[library]?.handled = hash
-      return nil
+    let isServing = hash == good.serving[library]?.hash
+    guard isServing || hash == libraries[library]?.refused else {
+      libraries[library]?.saidUnchanged = false
+      libraries[library]?.candidate = (hash, image.bytes)
+      return Look(hash: hash)
     }
-    libraries[library]?.handled = hash
-    libraries[library]?.saidUnchanged = false
-    libraries[library]?.candidate = (hash, image.bytes)
-    return Look(hash: hash)
+    if isAsked, libraries[library]?.saidUnchanged == false {
+      libraries[library]?.saidUnchanged = true
+      // Unchanged content is reported, because the user has built the plugin and would wonder why nothing happens.
+      let text = isServing ? "" : "the same build, which was refused before"
+      say(
+        DevEvent(.unchanged, plugins: libraries[library]?.plugins ?? [], text, tone: .doubtful)
+          .with("library", JSONValue(library)).with("hash", JSONValue(hash)))
+    }
+    // A build that was refused before is tried again if it comes after another build.
+    if isServing { libraries[library]?.refused = nil }
+    return nil
   }
 
   private func ask(for swap: [String: (hash: String?, since: Duration)]) {
     let plugins = swap.keys.flatMap { libraries[$0]?.plugins ?? [] }.sorted()
     say(DevEvent(.changed, plugins: plugins).with("libraries", .array(of: swap.keys.sorted())))
-    for (library, value) in swap { libraries[library]?.changedAt = value.since }
-    send(.swap(swap), ["plugins": .array(of: plugins)])
+    // The engine gets the content that was read here: by now, the file can have another content.
+    var copies: [String: String] = [:]
+    for (library, value) in swap {
+      libraries[library]?.changedAt = value.since
+      guard let candidate = libraries[library]?.candidate, candidate.hash == value.hash else { continue }
+      do throws(CommandError) {
+        copies[library] = try sources.write(candidate.bytes, as: "\(candidate.hash).so")
+      } catch { warn(error.message) }
+    }
+    send(.swap(swap), ["plugins": .array(of: plugins)], copies)
   }
 
   /// Sends the engine a command. There is only one command at a time.
-  func send(_ command: RunningEngine.Command, _ document: JSONValue) {
+  /// - Parameter copies: the files that the engine reads in place of paths. They are removed when the command ends.
+  func send(_ command: RunningEngine.Command, _ document: JSONValue, _ copies: [String: String]) {
     guard let client = engine?.client, let number = engine?.number else { return }
+    document["sources"] = EngineOrder.document(of: copies)
     engine?.command = command
+    engine?.files = Array(copies.values)
     Task.detached { [mailbox] in
       let result: Result<JSONValue, ControlError>
       do throws(ControlError) { result = .success(try await client.send("POST", "/v1/swap", document)) } catch {
@@ -108,46 +115,63 @@ extension DevSession {
     }
   }
 
-  /// Handles failures for which the engine sends no report. The result of a successful command is shown when its report
-  /// arrives.
-  func commandEnded(_ result: Result<JSONValue, ControlError>) {
+  func commandWasAnswered(_ result: Result<JSONValue, ControlError>) {
+    switch result {
+    case .failure(let error): commandEnded(error)
+    case .success(let report):
+      let id = report["id"]?.integer
+      if let id, engine?.reports.contains(id) != true { engine?.awaitedReport = id } else { commandEnded() }
+    }
+  }
+
+  /// - Parameter failure: an error of the command, which can be one for which the engine sends no report.
+  private func commandEnded(_ failure: ControlError? = nil) {
     let command = engine?.command
     engine?.command = nil
-    if case .failure(let error) = result {
-      switch (command, error.code) {
-      case (.reload, .configuration): refuseConfiguration(error.message, advice: error.advice)
-      case (.swap(let libraries), .noAnswer), (.swap(let libraries), .noEngine):
-        engine?.unanswered.merge(libraries) { $1 }
-      case (_, .noAnswer), (_, .noEngine): break
-      case (.swap(let libraries), _): swapFailed(libraries)
-      default: break
-      }
-    }
+    engine?.awaitedReport = nil
+    sources.clear(engine?.files ?? [])
+    engine?.files = []
+    if let failure { commandFailed(command, failure) }
     // Handles the changes that happened while the command ran.
     if isReloadDue { configurationChanged() }
     librariesChanged([:])
   }
 
+  private func commandFailed(_ command: RunningEngine.Command?, _ error: ControlError) {
+    switch (command, error.code) {
+    case (.reload, .configuration): refuseConfiguration(error.message, advice: error.advice)
+    case (.swap(let libraries), .noAnswer), (.swap(let libraries), .noEngine):
+      engine?.unanswered.merge(libraries) { $1 }
+    case (_, .noAnswer), (_, .noEngine): break
+    case (.swap(let asked), .superseded), (.swap(let asked), .cancelled):
+      // The session looks again, because another client has asked for something else.
+      for (library, value) in asked { libraries[library]?.waiting = value.since }
+    case (.swap(let libraries), _): swapFailed(libraries)
+    default: break
+    }
+  }
+
   private func swapFailed(_ failed: [String: (hash: String?, since: Duration)]) {
     guard failed.count > 1 else {
-      if let library = failed.keys.first, let delay = Self.looks.first {
+      if let (library, value) = failed.first, let delay = Self.looks.first {
+        if let hash = value.hash { libraries[library]?.refused = hash }
         after(delay, .lookAgain(library: library, attempt: 0))
       }
       return
     }
     // A swap publishes all of its libraries or none. The libraries are now swapped one at a time, so that a bad build
     // does not hold back good builds.
-    for library in failed.keys { libraries[library]?.handled = nil }
     if let next = failed.min(by: { $0.key < $1.key }) {
       for (library, value) in failed where library != next.key { libraries[library]?.waiting = value.since }
-      libraries[next.key]?.handled = next.value.hash
       ask(for: [next.key: next.value])
     }
   }
 
   func lookAgain(_ library: String, _ attempt: Int) {
     guard let state = libraries[library], engine?.isReady == true else { return }
-    if let image = try? LibraryImage(reading: library), image.hash.hex != state.handled {
+    if let hash = (try? LibraryImage(reading: library))?.hash.hex, hash != state.refused,
+      hash != good.serving[library]?.hash
+    {
       return librariesChanged([library: MonotonicClock.now])
     }
     if attempt + 1 < Self.looks.count {
@@ -168,8 +192,10 @@ extension DevSession {
       adopt(document["builds"])
       noteSwappedIn(changes)
       say(published(report, changes, plugins))
+      noteServing(changes, isReturn: report["trigger"]?.string == "rollback")
     case "rolled-back":
       adopt(document["builds"])
+      noteServing(changes, isReturn: true)
       let reason = report["reason"]?.string ?? ""
       say(
         DevEvent(
@@ -177,14 +203,32 @@ extension DevSession {
           tone: .bad
         ).with("report", report).with("reason", JSONValue(reason)))
     case "refused":
-      for change in changes {
-        if let library = change["library"]?.string { libraries[library]?.refused = change["new"]?["hash"]?.string }
+      // If there are several, the report does not say which of them is at fault.
+      if changes.count == 1, let library = changes[0]["library"]?.string, let hash = changes[0]["new"]?["hash"]?.string
+      {
+        libraries[library]?.refused = hash
       }
       say(refused(report, plugins))
     case "unchanged":
       say(DevEvent(.unchanged, plugins: plugins, "unchanged: the same content", tone: .quiet).with("report", report))
     default: break
     }
+    guard let id = report["id"]?.integer else { return }
+    engine?.reports.insert(id)
+    if engine?.awaitedReport == id { commandEnded() }
+  }
+
+  /// Looks at the file of each library that serves another build than the session has asked for. Such a build was read
+  /// by somebody else, so the session does not know whether it is still at its path.
+  /// - Parameter isReturn: whether older builds serve again, so that the builds at the paths must not.
+  private func noteServing(_ changes: [JSONValue], isReturn: Bool) {
+    for change in changes {
+      guard let library = change["library"]?.string, let state = libraries[library] else { continue }
+      libraries[library]?.refused = isReturn ? change["old"]?["hash"]?.string : nil
+      guard !isReturn, engine?.asked[library]?.hash != change["new"]?["hash"]?.string else { continue }
+      libraries[library]?.waiting = state.waiting ?? MonotonicClock.now
+    }
+    librariesChanged([:])
   }
 
   private func noteSwappedIn(_ changes: [JSONValue]) {

@@ -39,6 +39,7 @@ final class DevSession {
 
   /// The configuration that was applied last, or that will be applied at the next start.
   var configuration: Configuration?
+  /// The content of the configuration file that was read last. It can be invalid.
   var configurationText: [UInt8] = []
   var engine: RunningEngine?
   var engines = 0
@@ -133,7 +134,7 @@ final class DevSession {
       if number == engine?.number { handle(message) }
     case .build(let number, let message): handleBuild(number, message)
     case .answered(let number, let result):
-      if number == engine?.number { commandEnded(result) }
+      if number == engine?.number { commandWasAnswered(result) }
     case .typed(let line):
       traffic.append(line)
       sendRequests()
@@ -172,7 +173,9 @@ final class DevSession {
       if case .file(let path) = subject, libraries[path] != nil { paths[path] = since }
     }
     if !paths.isEmpty { librariesChanged(paths) }
-    for rule in builds.keys where rule.sources.contains(where: { changed[.tree($0)] != nil }) { sourcesChanged(rule) }
+    for rule in builds.keys {
+      if let since = rule.sources.compactMap({ changed[.tree($0)] }).min() { sourcesChanged(rule, since: since) }
+    }
   }
 
   func say(_ event: DevEvent) { output.say(event) }

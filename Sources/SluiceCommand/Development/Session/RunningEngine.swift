@@ -15,6 +15,11 @@ struct RunningEngine {
   /// Nil until the engine is ready.
   var client: ControlClient?
   var command: Command?
+  /// The reports that have arrived, by number.
+  var reports: Set<Int64> = []
+  /// The report of the command that was answered but whose report has not arrived. The command lasts until then,
+  /// because only the report says which builds serve.
+  var awaitedReport: Int64?
   /// The libraries of swap commands that got no answer. When the process ends, the command fails because its connection
   /// closes. The session can notice this before it notices the end of the process.
   var unanswered: [String: (hash: String?, since: Duration)] = [:]
@@ -24,7 +29,7 @@ struct RunningEngine {
   var isStopping = false
   /// Why the engine must be started again after this process has ended.
   var restart: String?
-  /// The files from which the engine was started.
+  /// The files that the session has written for the start of the engine or for the running command.
   var files: [String] = []
   /// The last lines that the process wrote.
   var output = OutputTail()
@@ -54,9 +59,9 @@ struct RunningEngine {
 /// The state of a library of the configuration.
 struct LibraryState {
   var plugins: [String]
-  /// The content that was last handled, whatever the result was.
-  var handled: String?
-  /// The content that was last refused.
+  /// The content with which the engine was last started; nil if it could not be read.
+  var started: String?
+  /// The content that was last refused or rolled back. It is not swapped in again until another build has served.
   var refused: String?
   /// Whether it was already reported that the content is unchanged.
   var saidUnchanged = false
@@ -66,4 +71,7 @@ struct LibraryState {
   var changedAt: Duration?
   /// The time of the first change that is not handled yet, because a command is running; nil if there is none.
   var waiting: Duration?
+  /// Whether somebody has changed the file since then. Otherwise the session itself wants to look at the file, and does
+  /// not report unchanged content.
+  var isAsked = false
 }
