@@ -21,6 +21,13 @@ extension DocumentHeaders {
     Self.withBytes(name) { value(named: $0, at: line) }.map { String(decoding: $0.bytes, as: UTF8.self) }
   }
 
+  /// The values of all lines of the field, like ``value(named:line:)``.
+  package func values(named name: String) -> [String] {
+    var values: [String] = []
+    while let value = value(named: name, line: values.count) { values.append(value) }
+    return values
+  }
+
   /// Adds one more line to a field.
   package func add(_ name: String, _ value: String) {
     Self.withBytes(name) { name in Self.withBytes(value) { add(name, $0) } }

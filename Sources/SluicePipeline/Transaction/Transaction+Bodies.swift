@@ -99,7 +99,7 @@ extension Transaction {
     guard !stages.isEmpty, !exchange.nativeRequest.body.isEmpty else { return .bodyPassed }
     return pass(.request, stages, from: try stream(of: exchange.nativeRequest.body)) { transaction, body in
       transaction.requestPassedTo = end
-      transaction.exchange.nativeRequest.headers.remove("content-length")
+      transaction.forgetDerivedFields(.request, stages)
       transaction.exchange.nativeRequest.body = body
       transaction.exchange.requestDocument = nil
       return .bodyPassed
@@ -116,7 +116,7 @@ extension Transaction {
       return deliver(try stream(of: body), stages, to: sink)
     }
     return pass(.response, stages, from: try stream(of: body)) { transaction, body in
-      transaction.exchange.nativeResponse?.headers.remove("content-length")
+      transaction.forgetDerivedFields(.response, stages)
       transaction.exchange.setResponseBody(body)
       transaction.exchange.responseDocument = nil
       return .bodyPassed
@@ -125,7 +125,7 @@ extension Transaction {
 
   /// Passes a body that a stage streams through the stages and on to the caller.
   private func deliver(_ stream: BodyStream, _ stages: [Int], to sink: any BodySink) -> TransactionMachine.Event? {
-    if !stages.isEmpty { exchange.nativeResponse?.headers.remove("content-length") }
+    if !stages.isEmpty { forgetDerivedFields(.response, stages) }
     exchange.setResponseBody(.empty)
     if let head = exchange.nativeResponse { sink.begin(head) }
     return run(BodyPassage(self, .response, stages, from: .stream(stream), to: .sink(sink))) { _, _ in .bodyPassed }
@@ -206,7 +206,7 @@ extension Transaction {
     }
     unroutedBody = body
     unroutedTrailers = exchange.nativeRequest.sharedTrailers
-    if !stages.isEmpty { exchange.nativeRequest.headers.remove("content-length") }
+    if !stages.isEmpty { forgetDerivedFields(.request, stages) }
     exchange.nativeRequest.body = .stream(reader)
   }
 
@@ -219,7 +219,7 @@ extension Transaction {
   func beginWirePassage() {
     let stages = pendingStages(.response, before: pipeline.responseStages.count)
     responsePassedTo = pipeline.responseStages.count
-    if !stages.isEmpty { exchange.nativeResponse?.headers.remove("content-length") }
+    if !stages.isEmpty { forgetDerivedFields(.response, stages) }
     if let sink {
       if let head = exchange.nativeResponse { sink.begin(head) }
       return setPassage(BodyPassage(self, .response, stages, from: .wire, to: .sink(sink)))
@@ -250,6 +250,28 @@ extension Transaction {
     }
     exchange.dropResponseView()
     return .ended(nil)
+  }
+
+  /// Removes the fields that describe the body, because the stages can change each piece of it.
+  private func forgetDerivedFields(_ side: MessageSide, _ stages: [Int]) {
+    let fields: DerivedFields?
+    if side == .request {
+      exchange.nativeRequest.headers.remove("content-length")
+      fields = stages.isEmpty ? nil : exchange.nativeRequest.headers.removeDerivedFields(isResponse: false)
+    } else {
+      exchange.nativeResponse?.headers.remove("content-length")
+      fields =
+        stages.isEmpty || isBodiless ? nil : exchange.nativeResponse?.headers.removeDerivedFields(isResponse: true)
+    }
+    guard let fields, !fields.signed.isEmpty, let stage = stages.first else { return }
+    let bindings = side == .request ? pipeline.requestStages : pipeline.responseStages
+    bindings[stage].interceptor.signedFieldsStay(fields)
+  }
+
+  /// Whether the response has no content, so that its fields describe the content of another response (RFC 9110 §6.4.1).
+  private var isBodiless: Bool {
+    let status = exchange.responseStatus
+    return exchange.nativeRequest.method == "HEAD" || status == 204 || status == 304
   }
 
   // MARK: Passages

@@ -55,6 +55,8 @@ extension PluginInstance {
     }
   }
 
+  package func signedFieldsStay(_ fields: DerivedFields) { seat.reportSigned(fields) }
+
   package func suspensionWasCancelled(_ token: SuspensionToken) {
     if hasHostTokens, takeHostToken(token) { return }
     callOuts.cancelAll(for: token)

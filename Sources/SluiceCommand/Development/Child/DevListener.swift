@@ -89,12 +89,18 @@ final class DevListener: Sendable {
       return ServerResponse(
         status: 502, headers: [HeaderLine("Content-Type", "application/json")], body: .bytes(text + [0x0A]))
     }
-    let named = connectionFields(response.headers[values: "Connection"])
+    var headers = response.headers
+    // The engine has already decoded the body.
+    if headers.contains("content-encoding"), !response.body.isEmpty {
+      headers.remove("content-encoding")
+      _ = headers.removeDerivedFields(isResponse: true)
+    }
+    let named = connectionFields(headers[values: "Connection"])
     var lines: [HeaderLine] = []
-    for index in response.headers.indices {
-      let name = response.headers.name(at: index)
+    for index in headers.indices {
+      let name = headers.name(at: index)
       guard !isOwn(name), !named.contains(name.lowercased()) else { continue }
-      lines.append(HeaderLine(name, bytes: Array(response.headers.buffer[response.headers.valueRange(at: index)])))
+      lines.append(HeaderLine(name, bytes: Array(headers.buffer[headers.valueRange(at: index)])))
     }
     if isHead, response.body.isEmpty {
       // The server sends the length of a body that it would make, but does not send the body.
@@ -103,8 +109,6 @@ final class DevListener: Sendable {
         status: response.status, headers: lines,
         body: .generated(.alphabet, byteCount: length ?? 0, chunked: length == nil))
     }
-    // The engine has already decoded the body.
-    lines.removeAll { $0.isNamed("Content-Encoding") }
     return ServerResponse(status: response.status, headers: lines, body: .bytes(bytes(of: response.body)))
   }
 

@@ -20,6 +20,8 @@ final class LiveDocument: MessageDocument {
   /// The name of the call that may have changed the document; nil if all changes have been checked.
   private var writingCall: UInt?
   private(set) var failure: MessageError?
+  /// Whether the plugin was warned of signed fields.
+  private var hasWarned = false
 
   init(_ json: JSONValue) { self.json = json }
 
@@ -59,6 +61,9 @@ final class LiveDocument: MessageDocument {
       try Self.checkFields(request.headers, against: original.headers)
     } catch { throw reported(error) }
     applyMarks(to: &request.headers)
+    if !request.body.isSame(as: original.body) {
+      follow(request.body, &request.headers, original.headers, isResponse: false)
+    }
     return request
   }
 
@@ -73,7 +78,22 @@ final class LiveDocument: MessageDocument {
       try Self.checkTrailers(response.trailers, against: original.trailers)
     } catch { throw reported(error) }
     applyMarks(to: &response.headers)
+    if !response.body.isSame(as: original.body) {
+      follow(response.body, &response.headers, original.headers, isResponse: true)
+    }
     return response
+  }
+
+  /// Applies the rule of `body_set` to the fields that the plugin has left as they were.
+  private func follow(_ body: Body, _ headers: inout HeaderFields, _ original: HeaderFields, isResponse: Bool) {
+    let fields = DerivedFields(isResponse: isResponse) { [headers] in headers[values: $0] }
+    for name in fields.removed where headers[values: name] == original[values: name] { headers.remove(name) }
+    if headers.contains("content-length"), headers[values: "content-length"] == original[values: "content-length"] {
+      headers["content-length"] = body.byteCount.map { String($0) }
+    }
+    guard !hasWarned, fields.signed.contains(where: { headers[values: $0] == original[values: $0] }) else { return }
+    hasWarned = true
+    writer?.reportSigned(fields)
   }
 
   func target(from original: Request) throws(MessageError) -> RequestTarget {
@@ -125,6 +145,18 @@ final class LiveDocument: MessageDocument {
     failure = error
     writer?.report(.invalidDocument, error.description)
     return error
+  }
+}
+
+extension Body {
+  /// Whether the content is the same. Contents of files and streams are not read.
+  fileprivate func isSame(as other: Body) -> Bool {
+    switch (self, other) {
+    case (.bytes(let bytes), .bytes(let others)): bytes == others
+    case (.file(let file), .file(let other)): file.path == other.path
+    case (.stream, .stream): true
+    default: isEmpty && other.isEmpty
+    }
   }
 }
 

@@ -157,11 +157,11 @@ extension ExchangeBody {
   private static func setRequest(_ body: Body, _ called: CalledExchange) {
     if let document = called.requestTruth {
       forgetBody(of: document, called)
-      DocumentHeaders(document.json).follow(body)
+      called.warn(DocumentHeaders(document.json).follow(body, isResponse: false))
     } else {
       called.dropRequestView()
       called.keepLentFields(0)
-      called.exchange.nativeRequest.headers.follow(body)
+      called.warn(called.exchange.nativeRequest.headers.follow(body, isResponse: false))
     }
     called.keep(called.exchange.nativeRequest.body)
     called.exchange.nativeRequest.body = body
@@ -170,11 +170,11 @@ extension ExchangeBody {
   private static func setResponse(_ body: Body, _ called: CalledExchange) {
     if let document = called.responseTruth {
       forgetBody(of: document, called)
-      DocumentHeaders(document.json).follow(body)
+      called.warn(DocumentHeaders(document.json).follow(body, isResponse: true))
     } else {
       called.dropResponseView()
       called.keepLentFields(1)
-      called.exchange.nativeResponse?.headers.follow(body)
+      called.warn(called.exchange.nativeResponse?.headers.follow(body, isResponse: true))
     }
     if let response = called.exchange.nativeResponse { called.keep(response.body) }
     called.exchange.nativeResponse?.body = body
@@ -185,11 +185,11 @@ extension ExchangeBody {
   static func setStream(_ stream: BodyStream, _ called: CalledExchange) {
     if let document = called.responseTruth {
       forgetBody(of: document, called)
-      DocumentHeaders(document.json).follow(.stream(stream))
+      called.warn(DocumentHeaders(document.json).follow(.stream(stream), isResponse: true))
     } else {
       called.dropResponseView()
       called.keepLentFields(1)
-      called.exchange.nativeResponse?.headers.follow(.stream(stream))
+      called.warn(called.exchange.nativeResponse?.headers.follow(.stream(stream), isResponse: true))
     }
     if let response = called.exchange.nativeResponse { called.keep(response.body) }
     called.exchange.streamResponseBody(stream)
@@ -224,17 +224,26 @@ extension CalledExchange {
   }
 }
 
+extension CalledExchange {
+  fileprivate func warn(_ fields: DerivedFields?) {
+    if let fields { call.pointee.instance.seat.reportSigned(fields) }
+  }
+}
+
 extension HeaderFields {
-  /// Sets an existing content length to the length of the body, or removes it if that length is not known.
-  fileprivate mutating func follow(_ body: Body) {
-    guard contains("content-length") else { return }
-    self["content-length"] = body.byteCount.map { String($0) }
+  /// Sets an existing content length to the length of the new body, or removes it if that length is not known. Removes
+  /// the other fields that describe the old body.
+  fileprivate mutating func follow(_ body: Body, isResponse: Bool) -> DerivedFields {
+    if contains("content-length") { self["content-length"] = body.byteCount.map { String($0) } }
+    return removeDerivedFields(isResponse: isResponse)
   }
 }
 
 extension DocumentHeaders {
-  fileprivate func follow(_ body: Body) {
-    guard self["content-length"] != nil else { return }
-    self["content-length"] = body.byteCount.map { String($0) }
+  fileprivate func follow(_ body: Body, isResponse: Bool) -> DerivedFields {
+    if self["content-length"] != nil { self["content-length"] = body.byteCount.map { String($0) } }
+    let fields = DerivedFields(isResponse: isResponse) { values(named: $0) }
+    for name in fields.removed { self[name] = nil }
+    return fields
   }
 }
