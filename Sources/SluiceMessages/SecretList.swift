@@ -30,6 +30,9 @@ package struct SecretList: Sendable, Hashable {
     self.query.formUnion(query.map { $0.lowercased() })
   }
 
+  /// Whether the values of a query parameter, or of a member of a document, with this name are secret.
+  package func isSecret(parameter name: String) -> Bool { query.contains(name.lowercased()) }
+
   /// A field's value with secrets replaced.
   package func value(_ value: String, ofHeader name: String) -> String {
     let name = name.lowercased()

@@ -9,7 +9,10 @@ import SluiceTraceContext
 ///     {"timeNs": …, "request": { request }, "timeoutNs": …, "streamed": true, "incomplete": true,
 ///      "sensitive": ["x-token"], "parent": {"traceparent": "…", "tracestate": "…", "baggage": "…"},
 ///      "hops": [{"issued": true, "response": { response }, "version": "1.1", "incomplete": true,
-///                "error": {"code": "…", "message": "…", "beforeSending": true}}]}
+///                "error": {"code": "…", "message": "…", "beforeSending": true}}],
+///      "callOuts": [{"method": "POST", "url": "…", "response": { response },
+///                    "error": {"code": "…", "message": "…", "beforeSending": true}}],
+///      "outcome": {"status": 200, "error": "…", "stage": "…"}}
 ///
 /// Members that are false or absent are omitted.
 extension RecordedExchange {
@@ -47,6 +50,8 @@ extension RecordedExchange {
     parent["baggage"] = self.parent.baggage.map { JSONValue($0) }
     if parent.count > 0 { document["parent"] = parent }
     document["hops"] = .array(of: hops.map { $0.document(form) })
+    if !callOuts.isEmpty { document["callOuts"] = .array(of: callOuts.map { $0.document(form) }) }
+    document["outcome"] = outcome?.document
     return document
   }
 
@@ -72,6 +77,8 @@ extension RecordedExchange {
     parent.tracestate = document["parent"]?["tracestate"]?.string
     parent.baggage = document["parent"]?["baggage"]?.string
     for hop in hops.elements { self.hops.append(try RecordedHop(hop, rules)) }
+    for call in document["callOuts"]?.elements.map({ $0 }) ?? [] { callOuts.append(try RecordedCallOut(call, rules)) }
+    outcome = document["outcome"].map { RecordedOutcome($0) }
   }
 }
 
@@ -86,12 +93,7 @@ extension RecordedHop {
       document["version"] = response.version.map { JSONValue($0.rawValue) }
     }
     if !isWhole { document["incomplete"] = true }
-    if let error {
-      document["error"] = [
-        "code": JSONValue(error.code.rawValue), "message": JSONValue(error.message),
-        "beforeSending": JSONValue(error.isBeforeSending),
-      ]
-    }
+    document["error"] = error?.document
     return document
   }
 
@@ -101,14 +103,84 @@ extension RecordedHop {
     }
     self.init(
       wasIssued: document["issued"]?.bool ?? true, isBodyWhole: document["incomplete"]?.bool != true,
-      error: document["error"].map {
-        TransportError(
-          ErrorCode(rawValue: $0["code"]?.string ?? "transport"), $0["message"]?.string ?? "",
-          isBeforeSending: $0["beforeSending"]?.bool ?? false)
-      })
+      error: document["error"].map { TransportError($0) })
     guard let message = document["response"] else { return }
     response = try ResponseDocument.read(message, rules: rules)
     response?.version = document["version"]?.string.flatMap { HTTPVersion(rawValue: $0) }
+  }
+}
+
+extension TransportError {
+  fileprivate var document: JSONValue {
+    [
+      "code": JSONValue(code.rawValue), "message": JSONValue(message), "beforeSending": JSONValue(isBeforeSending),
+    ]
+  }
+
+  fileprivate init(_ document: JSONValue) {
+    self.init(
+      ErrorCode(rawValue: document["code"]?.string ?? "transport"), document["message"]?.string ?? "",
+      isBeforeSending: document["beforeSending"]?.bool ?? false)
+  }
+}
+
+extension RecordedOutcome {
+  fileprivate var document: JSONValue {
+    let document = JSONValue.object()
+    document["status"] = status.map { JSONValue(Int64($0)) }
+    document["error"] = error.map { JSONValue($0.rawValue) }
+    document["stage"] = stage.map { JSONValue($0) }
+    return document
+  }
+
+  fileprivate init(_ document: JSONValue) {
+    self.init(
+      status: document["status"]?.integer.map { Int(clamping: $0) },
+      error: document["error"]?.string.map { ErrorCode(rawValue: $0) }, stage: document["stage"]?.string)
+  }
+}
+
+extension RecordedCallOut {
+  func document(_ form: RecordedExchange.Form) -> JSONValue {
+    let url = form.secrets?.url(url.string) ?? url.string
+    let document: JSONValue = ["method": JSONValue(method), "url": JSONValue(url)]
+    if let response {
+      var (shown, hasBody) = form.shown(response)
+      if let secrets = form.secrets { shown.body = secrets.body(shown.body) }
+      document["response"] = hasBody ? ResponseDocument.make(shown, body: .plain) : nil
+    }
+    document["error"] = error?.document
+    return document
+  }
+
+  init(_ document: JSONValue, _ rules: DocumentRules) throws(MessageError) {
+    guard let method = document["method"]?.string, let url = document["url"]?.string else {
+      throw MessageError(
+        .invalidDocument, "recording", "expected \"method\" and \"url\" in each of the \"callOuts\"")
+    }
+    self.init(method: method, url: try HTTPURL(url), error: document["error"].map { TransportError($0) })
+    if let message = document["response"] { response = try ResponseDocument.read(message, rules: rules) }
+  }
+}
+
+extension SecretList {
+  /// A body in which the secret members of a JSON document are hidden, such as the token of a token endpoint.
+  fileprivate func body(_ body: Body) -> Body {
+    guard let bytes = body.bytes, let document = try? JSONValue(parsing: bytes) else { return body }
+    return (try? document.hiding(self).serialized()).map { .bytes($0) } ?? body
+  }
+}
+
+extension JSONValue {
+  fileprivate func hiding(_ secrets: SecretList) -> JSONValue {
+    if isArray { return .array(of: elements.map { $0.hiding(secrets) }) }
+    guard isObject else { return self }
+    let shown = JSONValue.object()
+    for (key, value) in members {
+      let isSecret = secrets.isSecret(parameter: key) && !value.isObject && !value.isArray
+      shown[key] = isSecret ? JSONValue(SecretList.placeholder) : value.hiding(secrets)
+    }
+    return shown
   }
 }
 

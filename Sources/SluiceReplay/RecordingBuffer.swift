@@ -30,17 +30,25 @@ public struct RecordingBuffer: Sendable {
       byteCount -= sizes[extra]
       extra += 1
     }
+    guard extra > 0 else { return }
+    // Call-outs are kept, because their answers, such as a token, often serve later exchanges.
+    let callOuts = exchanges[...extra].flatMap(\.callOuts).suffix(Self.maximumKeptCallOuts)
     exchanges.removeFirst(extra)
     sizes.removeFirst(extra)
     droppedCount += extra
+    exchanges[0].callOuts = Array(callOuts)
   }
+
+  private static let maximumKeptCallOuts = 64
 }
 
 extension RecordedExchange {
   /// The approximate size in memory.
   package var byteCount: Int {
-    hops.reduce(256 + request.headers.wireByteCount + request.url.string.utf8.count + (request.body.bytes?.count ?? 0))
-    {
+    let start =
+      256 + request.headers.wireByteCount + request.url.string.utf8.count + (request.body.bytes?.count ?? 0)
+      + callOuts.reduce(0) { $0 + $1.byteCount }
+    return hops.reduce(start) {
       guard let response = $1.response else { return $0 + 128 }
       return $0 + 256 + response.headers.wireByteCount + (response.body.bytes?.count ?? 0)
     }

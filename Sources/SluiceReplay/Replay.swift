@@ -1,5 +1,5 @@
 public import SluiceAssembly
-import SluiceJSON
+package import SluiceJSON
 import SluiceMessages
 public import SluicePipeline
 import SluicePluginHost
@@ -61,6 +61,10 @@ public struct Replay: Sendable {
   /// passed. If the call has not returned, the run ends.
   package var patience = Duration.seconds(5)
 
+  /// The response document that answers call-outs to which the recordings have no answer. Nil lets them fail, and the
+  /// report says that they were not compared.
+  package var callOutAnswer: JSONValue?
+
   /// - Parameter helper: the path of the `sluice` command. Nil takes the first of these that exists: this program, if
   ///   it is the command itself; the command in this program's folder; the first command on `PATH`. If none exists, the
   ///   result is nil.
@@ -84,11 +88,11 @@ public struct Replay: Sendable {
     let outcomes = await [oldRuns, newRuns]
     // The files of bodies must exist until here, and are removed when the recordings are released.
     withExtendedLifetime(recordings) {}
-    return try report(selection, outcomes[0], outcomes[1])
+    return try report(recordings, selection, outcomes[0], outcomes[1])
   }
 
   private func report(
-    _ selection: ReplaySelection, _ old: ReplayPlan.Outcome, _ new: ReplayPlan.Outcome
+    _ recordings: [RecordedExchange], _ selection: ReplaySelection, _ old: ReplayPlan.Outcome, _ new: ReplayPlan.Outcome
   ) throws(EngineError) -> ReplayReport {
     var report = ReplayReport(omissions: selection.omissions)
     for (side, outcome) in [(ReplayReport.Side.old, old), (.new, new)] {
@@ -105,7 +109,9 @@ public struct Replay: Sendable {
             index: index, reason: old.omitted[index] ?? new.omitted[index] ?? "a build ended before it had finished"))
         continue
       }
-      report.comparisons.append(ReplayComparison(index: index, request: request, old: before, new: after))
+      var comparison = ReplayComparison(index: index, request: request, old: before, new: after)
+      comparison.compare(with: recordings[index].outcome, old: before)
+      report.comparisons.append(comparison)
     }
     return report
   }

@@ -1,5 +1,5 @@
 package import SluiceEngine
-import SluicePipeline
+package import SluicePipeline
 package import SluiceRecords
 
 /// One difference in what a stage did, or in the result.
@@ -38,10 +38,12 @@ package struct ReplayComparison: Sendable, Hashable {
   package var request: String
   /// The differences in the order of the stages' calls; the result comes last.
   package var differences: [ReplayDifference]
-  /// Differences between two runs of one build, which do not count.
+  /// Values that differ between two runs of one build, which do not count.
   package var varying: [ReplayDifference]
+  /// What was not compared, and why, in sentences.
+  package var notCompared: [String] = []
 
-  package var isSame: Bool { differences.isEmpty }
+  package var isSame: Bool { differences.isEmpty && notCompared.isEmpty }
 
   /// Compares runs of the old build with runs of the new one.
   ///
@@ -51,7 +53,32 @@ package struct ReplayComparison: Sendable, Hashable {
   package init(index: Int, request: String, old: [ReplayedExchange], new: [ReplayedExchange]) {
     self.index = index
     self.request = request
-    (differences, varying) = ReplayMatching(old.map { ReplayFacts($0) }, new.map { ReplayFacts($0) }).outcome
+    let matching = ReplayMatching(old.map { ReplayFacts($0) }, new.map { ReplayFacts($0) })
+    (differences, varying) = (matching.differences, matching.varying)
+    notCompared = matching.unclear.map {
+      "\($0.placeText): \($0.subject) differs between two runs of one build"
+    }
+    for name in Set((old + new).flatMap(\.unansweredCallOuts)).sorted() {
+      notCompared.append("call-out \(name): the recording has no answer; give one with --answer")
+    }
+  }
+
+  /// Compares the outcome of the old build with the recorded outcome. If they differ, the replay is not what happened
+  /// when the recording was made, so equal outcomes of both builds say little.
+  package mutating func compare(with recorded: RecordedOutcome?, old: [ReplayedExchange]) {
+    guard let recorded else {
+      notCompared.append("result: the recording has no outcome; record again")
+      return
+    }
+    guard let replayed = old.map(\.outcome).first(where: { $0 != recorded }) else { return }
+    func add(_ subject: String, _ before: String?, _ after: String?) {
+      guard before != after else { return }
+      notCompared.append(
+        "result: \(subject) is \(before ?? "none") in the recording, but \(after ?? "none") in the replay of the old build"
+      )
+    }
+    add("status", recorded.status.map { "\($0)" }, replayed.status.map { "\($0)" })
+    add("error", recorded.errorText, replayed.errorText)
   }
 }
 
@@ -59,26 +86,39 @@ package struct ReplayComparison: Sendable, Hashable {
 private struct ReplayMatching {
   private let old: [ReplayFacts]
   private let new: [ReplayFacts]
+  private(set) var differences: [ReplayDifference] = []
+  /// Values that vary between two runs of one build.
+  private(set) var varying: [ReplayDifference] = []
+  /// Facts that vary between two runs of one build although they must be compared.
+  private(set) var unclear: [ReplayDifference] = []
 
   init(_ old: [ReplayFacts], _ new: [ReplayFacts]) {
     self.old = old
     self.new = new
+    compare()
   }
 
-  var outcome: ([ReplayDifference], [ReplayDifference]) {
-    var (differences, varying): ([ReplayDifference], [ReplayDifference]) = ([], [])
+  private mutating func compare() {
     for key in keys {
-      let (before, after) = (old.map { $0.values[key] }, new.map { $0.values[key] })
       // If only one build made a call, only the call is reported, not everything that it did.
       if key.name != ReplayFacts.call, !isCalled(key.place, old) || !isCalled(key.place, new) { continue }
-      let difference = difference(key, before.first ?? nil, after.first ?? nil)
-      if Set(before).count > 1 || Set(after).count > 1 {
-        varying.append(difference)
-      } else if before.first != after.first {
-        differences.append(difference)
-      }
+      compare(key)
     }
-    return (differences, varying)
+  }
+
+  private mutating func compare(_ key: ReplayFacts.Key) {
+    let (before, after) = (old.map { $0.values[key] }, new.map { $0.values[key] })
+    let forms = (Set(old.map { $0.forms[key] }), Set(new.map { $0.forms[key] }))
+    let difference = difference(key, before.first ?? nil, after.first ?? nil)
+    if forms.0.isDisjoint(with: forms.1) {
+      differences.append(difference)
+    } else if forms.0.count > 1 || forms.1.count > 1 {
+      if ReplayFacts.mayVary.contains(key.name) { varying.append(difference) } else { unclear.append(difference) }
+    } else if Set(before).count > 1 || Set(after).count > 1 {
+      varying.append(difference)
+    } else if before.first != after.first {
+      differences.append(difference)
+    }
   }
 
   /// All keys, in the order of the first old run. A key that only another run has is inserted after the key that comes

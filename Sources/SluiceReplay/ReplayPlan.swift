@@ -39,9 +39,7 @@ struct ReplayPlan: Sendable {
     } catch { throw .configuration(error) }
   }
 
-  var secrets: SecretList {
-    SecretList(headers: configuration.redaction.headers, query: configuration.redaction.query)
-  }
+  var secrets: SecretList { configuration.secrets }
 
   func run(
     _ selection: ReplaySelection, _ key: MessageHash.Key, _ replay: Replay, _ helper: TrialHelper
@@ -57,7 +55,8 @@ struct ReplayPlan: Sendable {
       configuration: String(decoding: build.configuration, as: UTF8.self), file: build.file,
       pluginFolder: build.installedPlugins.folder, copies: copies.mapValues(\.path), key: key,
       patience: replay.patience,
-      exchanges: selection.exchanges.map { ($0.index, $0.document) })
+      exchanges: selection.exchanges.map { ($0.index, $0.document) }, callOuts: selection.callOuts,
+      answer: replay.callOutAnswer)
     let request = TrialRequest(
       library: "", path: configuration.libraries.joined(separator: ", "), task: ReplayRun.task, instances: [],
       deadline: replay.deadline,

@@ -8,7 +8,8 @@ extension ReplayReport {
   /// The report for programs:
   ///
   ///     {"same": false, "failures": [{"side": "new", "code": "…", "message": "…"}],
-  ///      "requests": [{"index": 0, "request": "GET https://…", "differences": [{ difference }], "varying": […]}],
+  ///      "requests": [{"index": 0, "request": "GET https://…", "differences": [{ difference }], "varying": […],
+  ///                    "notCompared": ["…"]}],
   ///      "omitted": [{"index": 3, "reason": "…"}]}
   ///
   ///     difference := {"attempt": 0, "hop": 0, "stage": "…", "callback": "on_request", "subject": "header x-a",
@@ -38,6 +39,7 @@ extension ReplayComparison {
     [
       "index": JSONValue(Int64(index)), "request": JSONValue(request),
       "differences": .array(of: differences.map(\.document)), "varying": .array(of: varying.map(\.document)),
+      "notCompared": .array(of: notCompared),
     ]
   }
 }

@@ -9,7 +9,7 @@ extension ReplayReport {
   /// - Parameter limit: maximum number of groups to show. The exchanges of a group have the same differences.
   public func text(showing limit: Int = 10) -> String {
     var lines = failures.map { "\($0.side.rawValue): \($0.error)" }
-    let differing = comparisons.filter { !$0.isSame }
+    let differing = comparisons.filter { !$0.differences.isEmpty }
     lines.append(summary(differing.count))
     let groups = ReplayGroup.all(of: differing)
     for group in groups.prefix(limit) { lines += group.lines }
@@ -17,6 +17,7 @@ extension ReplayReport {
     if !hidden.isEmpty { lines.append("and \(hidden.count) more that differ") }
     let varying = Set(comparisons.flatMap { $0.varying.map(\.subjectLine) }).sorted()
     if !varying.isEmpty { lines.append("varies between runs of one build: " + varying.joined(separator: ", ")) }
+    lines += notCompared(limit)
     lines += omissions.prefix(limit).map { "request \($0.index + 1): not replayed: \($0.reason)" }
     if omissions.count > limit { lines.append("and \(omissions.count - limit) more that were not replayed") }
     return lines.joined(separator: "\n")
@@ -25,8 +26,24 @@ extension ReplayReport {
   private func summary(_ differing: Int) -> String {
     guard !comparisons.isEmpty else { return "nothing was compared" }
     let compared = comparisons.count == 1 ? "1 request" : "\(comparisons.count) requests"
-    if differing == 0 { return "\(compared): same" }
-    return "\(compared): \(differing) \(differing == 1 ? "differs" : "differ"), \(comparisons.count - differing) same"
+    let same = comparisons.count(where: \.isSame)
+    if same == comparisons.count { return "\(compared): same" }
+    let unclear = comparisons.count - differing - same
+    let words = [
+      differing == 0 ? nil : "\(differing) \(differing == 1 ? "differs" : "differ")", "\(same) same",
+      unclear == 0 ? nil : "\(unclear) not compared completely",
+    ]
+    return "\(compared): " + words.compactMap(\.self).joined(separator: ", ")
+  }
+
+  /// What was not compared; one line for each reason, with the numbers of its exchanges.
+  private func notCompared(_ limit: Int) -> [String] {
+    let reasons = comparisons.flatMap { comparison in comparison.notCompared.map { ($0, comparison.index + 1) } }
+    let groups = Dictionary(grouping: reasons) { $0.0 }.mapValues { $0.map(\.1) }
+    let lines = groups.sorted { ($0.value[0], $0.key) < ($1.value[0], $1.key) }.map { reason, numbers in
+      "request\(numbers.count == 1 ? "" : "s") \(ReplayGroup.numbers(numbers)): not compared: \(ReplayText.line(reason))"
+    }
+    return lines.prefix(limit) + (lines.count > limit ? ["and \(lines.count - limit) more that were not compared"] : [])
   }
 }
 
@@ -79,7 +96,7 @@ private struct ReplayGroup {
       "request\(exchanges.count == 1 ? "" : "s") \(Self.numbers(exchanges.map { $0.index + 1 })), \(request)\(others)"
   }
 
-  private static func numbers(_ numbers: [Int]) -> String {
+  static func numbers(_ numbers: [Int]) -> String {
     var ranges: [ClosedRange<Int>] = []
     for number in numbers {
       if let last = ranges.last, last.upperBound + 1 == number {
@@ -96,7 +113,7 @@ private struct ReplayGroup {
 }
 
 extension ReplayDifference {
-  fileprivate var placeText: String {
+  var placeText: String {
     guard let stage else { return "result" }
     let turn = attempt == 0 && hop == 0 ? "" : " (attempt \(attempt + 1), hop \(hop + 1))"
     return "\(stage), \(callback?.rawValue ?? "")\(turn)"

@@ -41,6 +41,6 @@ public struct ReplayReport: Sendable {
     self.omissions = omissions
   }
 
-  /// Whether every exchange was replayed without a difference.
+  /// Whether every exchange was replayed and compared completely, without a difference.
   public var isSame: Bool { failures.isEmpty && omissions.isEmpty && comparisons.allSatisfy(\.isSame) }
 }

@@ -21,6 +21,10 @@ struct ReplayRequest {
   var patience: Duration
   /// Documents of recorded exchanges, with their index.
   var exchanges: [(index: Int, document: JSONValue)]
+  /// Documents of recorded call-outs, each with the index of its exchange, which need not be replayed.
+  var callOuts: [(exchange: Int, document: JSONValue)] = []
+  /// The response document for call-outs without a recorded answer.
+  var answer: JSONValue?
 
   var document: JSONValue {
     let document: JSONValue = [
@@ -34,6 +38,9 @@ struct ReplayRequest {
     document["copies"] = copies
     document["exchanges"] = .array(
       of: exchanges.map { ["index": JSONValue(Int64($0.index)), "exchange": $0.document] })
+    document["callOuts"] = .array(
+      of: callOuts.map { ["index": JSONValue(Int64($0.exchange)), "call": $0.document] })
+    document["answer"] = answer
     return document
   }
 }
@@ -55,6 +62,11 @@ extension ReplayRequest {
       exchanges: document["exchanges"]?.elements.compactMap { element in
         guard let index = element["index"]?.integer, let exchange = element["exchange"] else { return nil }
         return (Int(clamping: index), exchange)
-      } ?? [])
+      } ?? [],
+      callOuts: document["callOuts"]?.elements.compactMap { element in
+        guard let index = element["index"]?.integer, let call = element["call"] else { return nil }
+        return (Int(clamping: index), call)
+      } ?? [],
+      answer: document["answer"])
   }
 }

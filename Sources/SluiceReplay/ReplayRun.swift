@@ -37,7 +37,7 @@ package struct ReplayRun {
       let configuration = try Self.configuration(replay)
       host = try ReplayHost(
         configuration, copies: replay.copies, key: replay.key, patience: replay.patience,
-        makeTransport: makeTransport, step: channel.step)
+        callOuts: Self.callOuts(replay, configuration), makeTransport: makeTransport, step: channel.step)
     } catch {
       guard let cause = error.underlying as? PluginError else { throw self.error(.configuration, "\(error)") }
       throw cause
@@ -48,6 +48,15 @@ package struct ReplayRun {
     channel.step("in deactivate or destroy of its instances")
     host.close()
     channel.step("after its instances were destroyed")
+  }
+
+  private static func callOuts(_ replay: ReplayRequest, _ configuration: Configuration) -> ReplayCallOuts {
+    let entries = replay.callOuts.compactMap { exchange, document in
+      (try? RecordedCallOut(document, .line)).map { ReplayCallOuts.Entry(exchange: exchange, $0) }
+    }
+    return ReplayCallOuts(
+      entries, given: replay.answer.flatMap { try? ResponseDocument.read($0, rules: .line) },
+      secrets: configuration.secrets)
   }
 
   private static func configuration(_ replay: ReplayRequest) throws(EngineError) -> Configuration {
@@ -66,7 +75,7 @@ package struct ReplayRun {
     channel.step("with \(words)")
     let place = Locked("with \(words)")
     let channel = channel
-    let replayed = host.replay(exchange, seed: UInt64(index) + 1) { stage, callback in
+    let replayed = host.replay(exchange, index: index) { stage, callback in
       let step = "in \(callback.rawValue) of \"\(stage)\", with \(words)"
       place.withLock { $0 = step }
       channel.step(step)

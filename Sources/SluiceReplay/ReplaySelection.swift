@@ -6,6 +6,8 @@ import SluicePipeline
 struct ReplaySelection: Sendable {
   private(set) var exchanges: [(index: Int, document: JSONValue, request: String)] = []
   private(set) var omissions: [ReplayReport.Omission] = []
+  /// The call-outs of all recordings, also of those that are not replayed: their answers often serve later exchanges.
+  private(set) var callOuts: [(exchange: Int, document: JSONValue)] = []
   /// Values of secret fields, which are removed from the output of a build that crashed.
   private(set) var hiddenTexts: Set<String> = []
 
@@ -33,6 +35,21 @@ struct ReplaySelection: Sendable {
     }
     exchanges.reverse()
     omissions.reverse()
+    takeCallOuts(recordings, secrets)
+  }
+
+  /// Takes the last call-outs, as many as the limit allows.
+  private mutating func takeCallOuts(_ recordings: [RecordedExchange], _ secrets: SecretList) {
+    var byteCount = 0
+    for (index, recording) in recordings.enumerated().reversed() {
+      for call in recording.callOuts.reversed() {
+        byteCount += call.byteCount
+        guard byteCount <= Replay.maximumBytes else { return callOuts.reverse() }
+        hide(call.response?.headers ?? HeaderFields(), secrets)
+        callOuts.append((index, call.document(.complete)))
+      }
+    }
+    callOuts.reverse()
   }
 
   private mutating func hide(_ fields: HeaderFields, _ secrets: SecretList) {
@@ -49,6 +66,8 @@ struct ReplaySelection: Sendable {
 
   private func taken(_ recording: RecordedExchange, _ byteCount: inout Int) -> JSONValue? {
     guard byteCount + recording.byteCount <= Replay.maximumBytes else { return nil }
+    var recording = recording
+    recording.callOuts = []
     let document = recording.document(.complete)
     guard let size = (try? document.serialized())?.count, byteCount + size <= Replay.maximumBytes else { return nil }
     byteCount += size

@@ -122,6 +122,8 @@ extension ReplayedExchange {
       "response": .array(of: response.map(\.document)),
     ]
     document["error"] = error.map { ResultDocument.Failure($0).document() }
+    if !callOuts.isEmpty { document["callOuts"] = .array(of: callOuts) }
+    if !unansweredCallOuts.isEmpty { document["unanswered"] = .array(of: unansweredCallOuts) }
     return document
   }
 
@@ -135,5 +137,7 @@ extension ReplayedExchange {
     self.init(
       calls: document["calls"]?.elements.compactMap { StageCall($0) } ?? [], attempts: Int(clamping: attempts),
       error: error, response: StageChange.list(document["response"]))
+    callOuts = document["callOuts"]?.elements.compactMap(\.string) ?? []
+    unansweredCallOuts = document["unanswered"]?.elements.compactMap(\.string) ?? []
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import SluiceJSON
+import SluiceServer
 import SluiceTestKit
 import Testing
 
@@ -39,6 +40,28 @@ import Testing
     let difference = try await run.next("difference")
     let requests = try #require(difference["report"]?["requests"]).elements.compactMap { $0["request"]?.string }
     #expect(requests == ["GET \(run.server.baseURL)/recorded"], "\(difference)")
+    try await run.end()
+  }
+
+  @Test func `call-outs are answered from the recording, and nothing is sent`() async throws {
+    let tokens = try LoopbackServer { _ in .text("token") }
+    func build(_ define: String) async throws -> [UInt8] {
+      let product = try await PluginCompiler.compile("calls-out", defines: [define])
+      return try withExtendedLifetime(product) { try FileTree.read(product.path) }
+    }
+    let (first, second) = (try await build("PARENT=1"), try await build("PARENT=0"))
+    let run = try await DevRun(
+      configuration: {
+        #"{"plugins": {"a": {"library": "a.so"}}, "request": ["a"], "store": "store", "transport": {"baseURL": "\#($0)"}}"#
+      }, prepare: { try StampedLibrary.install(first, at: $0.path("a.so")) })
+    try await run.start()
+    let target = "\(tokens.baseURL)/token"
+    for _ in 0..<3 { try await run.request(#"{"url": "/", "headers": {"x-target": "\#(target)"}}"#) }
+    try StampedLibrary.install(second, at: run.library)
+    let same = try await run.next("difference")
+    #expect(same["same"]?.bool == true, "\(same)")
+    #expect(tokens.requestCount == 3)
+    tokens.stop()
     try await run.end()
   }
 }

@@ -74,6 +74,8 @@ public struct Configuration: Sendable {
   /// The installed plugins among which libraries were looked up by name. A configuration that arrives later over the
   /// control socket is read with the same value.
   public var installedPlugins = InstalledPlugins.ofThisProgram
+  /// Everything that is hidden.
+  package var secrets: SecretList { SecretList(headers: redaction.headers, query: redaction.query) }
   /// The file that the configuration was read from; nil for one that was created in code.
   package var file: String?
   /// The text that the configuration was read from; nil for one that was created in code.

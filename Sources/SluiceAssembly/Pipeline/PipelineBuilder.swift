@@ -46,6 +46,11 @@ package struct PipelineBuilder {
       delegate: delegate)
   }
 
+  private var hashFile: (@Sendable (FileBody) -> UInt64?)? {
+    guard journalKey != nil else { return nil }
+    return { $0.contentHash }
+  }
+
   private var settings: PipelineSettings {
     let transport = configuration.transport
     var redirects = configuration.redirects
@@ -64,8 +69,8 @@ package struct PipelineBuilder {
       checks: configuration.responseChecks, redirects: redirects, hostEncoder: .idna,
       challengeResponder: challengeResponder,
       journal: JournalSettings(
-        secrets: SecretList(headers: configuration.redaction.headers, query: configuration.redaction.query),
-        key: journalKey), names: transport.names)
+        secrets: configuration.secrets, key: journalKey, hashFile: hashFile),
+      names: transport.names)
   }
 
   /// - Parameter earlier: the places in the lists that come before this list.

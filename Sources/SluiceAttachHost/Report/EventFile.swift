@@ -22,7 +22,7 @@ final class EventFile: Sendable {
 
   /// Adds the tracer that takes the events, as the last tracer of the configuration.
   func append(to configuration: inout Configuration) {
-    let secrets = SecretList(headers: configuration.redaction.headers, query: configuration.redaction.query)
+    let secrets = configuration.secrets
     let code = StageCode(isTrusted: true) { [self] in add(EventLine.make($0, secrets)) }
     configuration.addStage("--events", code)
   }

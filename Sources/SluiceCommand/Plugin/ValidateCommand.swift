@@ -75,7 +75,8 @@ enum ValidateCommand {
     return .succeeded
   }
 
-  private static func answer(_ argument: String?) throws(CommandError) -> JSONValue? {
+  /// The response document of `--answer`; nil without the option.
+  static func answer(_ argument: String?) throws(CommandError) -> JSONValue? {
     guard let answer = try document(argument, of: "--answer") else { return nil }
     do { _ = try ResponseDocument.read(answer, rules: .line) } catch {
       throw CommandError(.usage, "--answer: expected a response document: \(error)")

@@ -13,31 +13,35 @@ enum ReplayCommand {
       RECORDING is a file that "--record" of send or run has written. Nothing goes over the network: each build runs in
       child processes, twice, with the recorded answers. With -c, --old and --new are libraries that take the place of the
       one in the configuration; if one of them is left out, the library of the configuration is used. Without -c,
-      they are two configurations. The status is 1 if a request differs, if a build fails, or if nothing was compared.
+      they are two configurations. Call-outs of plugins get their recorded answers. The status is 1 if a request differs,
+      if a build fails, or if something was not compared.
       """,
     options: [
       Option("config", "c", "FILE", "The configuration of both builds"),
       Option("old", nil, "FILE", "The old build: a library, or without -c a configuration"),
       Option("new", nil, "FILE", "The new build: a library, or without -c a configuration"),
       Option("name", nil, "NAME", "With -c, the plugin whose library is replaced, if there are several"),
+      Option(
+        "answer", nil, "JSON|FILE", "Answer call-outs that the recording has no answer to with this response document"),
       Option("document", nil, nil, "Print the report as a JSON document"),
     ], run: { arguments throws(CommandError) in try run(arguments) })
 
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     let builds = try ReplayBuilds(arguments)
     let recordings = try recordings(arguments.operands[0])
-    guard let replay = Replay() else {
+    guard var replay = Replay() else {
       throw CommandError(.failed, "replay: no sluice command was found to run the builds in")
     }
+    replay.callOutAnswer = try ValidateCommand.answer(arguments["answer"])
     let report: ReplayReport
-    switch WaitingThread.run({ await outcome(of: replay, recordings, builds) }) {
+    switch WaitingThread.run({ [replay] in await outcome(of: replay, recordings, builds) }) {
     case .success(let made): report = made
     case .failure(let error): throw EngineStart.failure(error)
     }
     let text = arguments.has("document") ? "\(report.document)" : PrintableText.of(report.text())
     try StandardOutput.write(text + "\n")
-    let isSame = report.failures.isEmpty && report.comparisons.allSatisfy(\.isSame)
-    return isSame && !report.comparisons.isEmpty ? .succeeded : .failed
+    let isWhole = !report.comparisons.isEmpty && recordings.droppedCount == 0
+    return report.isSame && isWhole ? .succeeded : .failed
   }
 
   private static func outcome(

@@ -80,13 +80,16 @@ public final class Engine: Sendable {
     _ configuration: Configuration, _ hosted: Loop?, _ makeTransport: TransportMaker
   ) throws(EngineError) -> [Worker] {
     let empty = Pipeline(loops: configuration.transport.loops)
+    let callOuts = CallOutLog()
     var workers: [Worker] = []
     do throws(TransportError) {
       for index in 0..<configuration.transport.loops {
         let loop = if let hosted { hosted } else { try Loop(index: index) }
         do throws(TransportError) {
           let transport = try makeTransport(loop, configuration.transport)
-          workers.append(Worker(loop: loop, transport: transport, pipeline: empty))
+          let worker = Worker(loop: loop, transport: transport, pipeline: empty)
+          worker.environment.callOuts = callOuts
+          workers.append(worker)
         } catch {
           loop.shutdown()
           throw error

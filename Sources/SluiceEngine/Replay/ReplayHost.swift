@@ -11,7 +11,8 @@ import SluiceSupport
 /// The pipeline of a configuration in a child process, with one loop, its own instances, and recorded answers in place
 /// of the wire.
 ///
-/// Plugins are told that it is a trial: their call-outs are refused, and nothing is scheduled. Tracers are left out.
+/// Plugins are told that it is a trial: their call-outs get recorded answers, and nothing is scheduled. Tracers are left
+/// out.
 package final class ReplayHost: Sendable {
   private let loop: Loop
   private let clock: ReplayLoop
@@ -20,18 +21,23 @@ package final class ReplayHost: Sendable {
   private let draft: SnapshotDraft
   private let pipeline: Pipeline
   private let wire = ReplayWire()
+  private let callOuts: ReplayCallOuts
   private let patience: Duration
 
   /// Loads the libraries, and creates and activates the instances.
-  /// - Parameter makeTransport: makes the transport, which only reads and writes body files, and sends nothing.
-  /// - Parameter step: gets the description of each step before the step begins, for the report of a crash.
+  /// - Parameters:
+  ///   - callOuts: answers the call-outs of plugins.
+  ///   - makeTransport: makes the transport, which only reads and writes body files, and sends nothing.
+  ///   - step: gets the description of each step before the step begins, for the report of a crash.
   package init(
     _ configuration: Configuration, copies: [String: String], key: MessageHash.Key, patience: Duration,
+    callOuts: ReplayCallOuts,
     makeTransport: (Loop, TransportSettings) throws(TransportError) -> any Transport,
     step: @escaping @Sendable (String) -> Void
   ) throws(EngineError) {
     let configuration = Self.prepared(configuration)
     self.patience = patience
+    self.callOuts = callOuts
     do {
       loop = try Loop()
       let files = try makeTransport(loop, configuration.transport)
@@ -39,6 +45,7 @@ package final class ReplayHost: Sendable {
       self.clock = clock
       environment = LoopEnvironment(
         loop: clock, transport: StubTransport(loop: clock, files: files) { _ in wire.answer() })
+      environment.callOutTransport = StubTransport(loop: clock, files: files) { callOuts.answer($0) }
     } catch { throw .transport(error) }
     environment.waitsToRetry = false
     runtime = HostRuntime(
@@ -88,25 +95,29 @@ package final class ReplayHost: Sendable {
   }
 
   /// Runs one exchange. Returns nil if the exchange does not end. This happens only if a stage does not return.
+  /// - Parameter index: the number of the exchange.
   package func replay(
-    _ exchange: RecordedExchange, seed: UInt64, watcher: @escaping @Sendable (String, StageCall.Callback) -> Void
+    _ exchange: RecordedExchange, index: Int, watcher: @escaping @Sendable (String, StageCall.Callback) -> Void
   ) -> ReplayedExchange? {
     let result = Monitor<TransactionResult?>(nil)
     let request = Self.request(exchange)
     wire.begin(exchange.hops)
+    callOuts.begin(exchange: index)
     clock.wallClock = exchange.time
     let (environment, pipeline) = (environment, pipeline)
     clock.post {
-      environment.loop.random = RandomBits(seed: seed)
+      environment.loop.random = RandomBits(seed: UInt64(index) + 1)
       environment.stageWatcher = watcher
       Transaction.begin(request, on: environment, through: pipeline, parent: exchange.parent) { ended in
         result.update { $0 = ended }
       }
     }
     guard let ended = result.wait(upTo: patience, { $0 }) ?? expired(result) else { return nil }
-    return ReplayedExchange(
+    var replayed = ReplayedExchange(
       calls: ended.journal ?? [], attempts: ended.attempts, error: ended.error,
       response: ended.response.map { pipeline.settings.journal.changes(making: $0) } ?? [])
+    (replayed.callOuts, replayed.unansweredCallOuts) = callOuts.takeNotes()
+    return replayed
   }
 
   /// Ends the call of a stage that does not resume. This happens long before the deadline of the transaction, because a

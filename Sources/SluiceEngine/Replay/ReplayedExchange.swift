@@ -11,6 +11,10 @@ package struct ReplayedExchange: Sendable, Hashable {
   /// The response as a list of changes. The changes turn an empty message into the response. The list is empty if there
   /// is no response.
   package var response: [StageChange]
+  /// The call-outs of all plugins since the end of the exchange before, as method and URL.
+  package var callOuts: [String] = []
+  /// Those of them that failed because there was no answer.
+  package var unansweredCallOuts: [String] = []
 
   package init(
     calls: [StageCall] = [], attempts: Int = 1, error: TransactionError? = nil, response: [StageChange] = []

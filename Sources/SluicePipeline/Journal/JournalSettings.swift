@@ -12,10 +12,17 @@ package struct JournalSettings: Sendable {
   package var secrets: SecretList
   /// The key for hashes of secrets. Journals with the same key can be compared.
   package var key: MessageHash.Key
+  /// Returns the hash of a body's file; nil if the file cannot be read. Without this function, a journal performs no I/O
+  /// and shows only the sizes of files.
+  private var hashFile: (@Sendable (FileBody) -> UInt64?)?
 
-  package init(secrets: SecretList = SecretList(), key: MessageHash.Key? = nil) {
+  package init(
+    secrets: SecretList = SecretList(), key: MessageHash.Key? = nil,
+    hashFile: (@Sendable (FileBody) -> UInt64?)? = nil
+  ) {
     self.secrets = secrets
     self.key = key ?? Self.processKey
+    self.hashFile = hashFile
   }
 
   /// The values of all fields of a name.
@@ -58,8 +65,10 @@ package struct JournalSettings: Sendable {
       var digest = BodyDigest()
       digest.update(bytes)
       return digest.texts
-    // Files and streams are not read here: a journal performs no I/O.
-    case .file(let file): return ["\(file.byteCount) bytes in a file"]
+    case .file(let file):
+      let hash =
+        hashFile.map { $0(file).map { ", hash \($0.hexadecimal(digits: 16))" } ?? " that cannot be read" } ?? ""
+      return ["\(file.byteCount) bytes in a file\(hash)"]
     case .stream(let stream): return [stream.byteCount.map { "a stream of \($0) bytes" } ?? "a stream"]
     }
   }

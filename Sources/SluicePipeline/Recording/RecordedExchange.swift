@@ -17,6 +17,10 @@ public struct RecordedExchange: Sendable {
   package var time = Duration.zero
   /// The hops in the order in which they were sent, over all attempts.
   package var hops: [RecordedHop] = []
+  /// The call-outs that ended before the transaction did, and that no earlier recording has.
+  package var callOuts: [RecordedCallOut] = []
+  /// Nil if the recording does not say how the transaction ended.
+  package var outcome: RecordedOutcome?
 
   package init(_ request: Request) { self.request = request }
 }

@@ -26,7 +26,7 @@ extension Transaction {
       return
     }
     let recorder = ExchangeRecorder(
-      request, exchange.parent, at: loop.wallClock, environment.transport, settings.transfer)
+      request, exchange.parent, at: loop.wallClock, environment.transport, settings.transfer, environment.callOuts)
     exchange.nativeRequest.body = recorder.tapped(request.body)
     notes = TransactionNotes(journal, recorder)
   }
@@ -80,6 +80,14 @@ extension Transaction {
   @inline(never)
   func finishNotes() {
     result.notes = ResultNotes(notes?.journal?.finish(exchange.messages), notes?.recorder?.finish())
+  }
+
+  /// Called after ``finishNotes()``, when the result is known.
+  @inline(never)
+  func noteOutcome() {
+    guard let notes = result.notes, var exchange = notes.exchange else { return }
+    exchange.outcome = RecordedOutcome(status: result.response?.status, result.error)
+    result.notes = ResultNotes(notes.calls, exchange)
   }
 }
 

@@ -232,6 +232,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
     swap(&result.response, &nativeResponse)
     result.attributes = exchange.attributes
     result.error = error
+    if result.notes != nil { noteOutcome() }
     result.attempts = exchange.attempt + 1
     forgetIssued()
     result.duration = Duration(nanoseconds: nanoseconds)

@@ -25,11 +25,11 @@ import Testing
       let list = isRequest ? "request" : "response"
       let text =
         #"{"plugins": {"a": {"library": "\#(product.path)"}}, "\#(list)": [{"plugin": "a", "match": {"methods": ["\#(method)"]}}], "transport": {"loops": 1}}"#
-      engine = try withExtendedLifetime(product) {
-        try Engine(Configuration(text: Array(text.utf8))) { [warnings] line in
-          if line.level == .warning { warnings.withLock { $0.append(line.message) } }
-        }
+      let configuration = try Configuration(text: Array(text.utf8))
+      engine = try Engine(configuration) { [warnings] line in
+        if line.level == .warning { warnings.withLock { $0.append(line.message) } }
       }
+      withExtendedLifetime(product) {}
     }
 
     func send(_ headers: HeaderFields, sink: TextSink? = nil) async throws -> Response {

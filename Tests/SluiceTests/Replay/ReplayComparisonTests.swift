@@ -1,6 +1,8 @@
 import Sluice
 import SluiceEngine
 import SluiceJSON
+import SluiceMessages
+import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
 import SluiceRecords
@@ -132,7 +134,87 @@ import Testing
     #expect(outcome.differences == [Self.difference("header x-build", "A", "B")])
     #expect(outcome.varying.map(\.subject) == ["header x-time"])
     let sometimes = Self.compare(run("1", "A"), ReplayedExchange(), to: run("1", "A"), run("1", "A"))
-    #expect(sometimes.isSame && sometimes.varying.map(\.subject) == ["call"])
+    #expect(!sometimes.isSame && sometimes.differences.isEmpty && sometimes.varying.isEmpty)
+    #expect(sometimes.notCompared == ["a, on_request: call differs between two runs of one build"])
+  }
+
+  @Test func `a header whose value varies and that the new build no longer sets is a difference`() {
+    func run(_ time: String) -> ReplayedExchange {
+      ReplayedExchange(calls: [Self.call("a", .request, Self.header("x-time", [], time))])
+    }
+    let none = ReplayedExchange(calls: [Self.call()])
+    let removed = Self.compare(run("1"), run("2"), to: none, none)
+    #expect(removed.differences == [Self.difference("header x-time", "1", nil)] && removed.varying.isEmpty)
+    let added = Self.compare(none, none, to: run("1"), run("2"))
+    #expect(added.differences == [Self.difference("header x-time", nil, "1")])
+    let sometimes = Self.compare(run("1"), none, to: run("1"), run("2"))
+    #expect(sometimes.differences.isEmpty && !sometimes.isSame)
+    #expect(sometimes.notCompared == ["a, on_request: header x-time differs between two runs of one build"])
+  }
+
+  @Test func `of a verdict that varies, the kind and the code are compared`() {
+    func run(_ verdict: Verdict) -> ReplayedExchange {
+      ReplayedExchange(calls: [Self.call("a", .response, verdict: verdict)])
+    }
+    func retry(_ seconds: Int) -> ReplayedExchange { run(.retry(after: .seconds(seconds))) }
+    #expect(Self.compare(retry(1), retry(2), to: retry(3), retry(4)).isSame)
+    #expect(
+      Self.compare(retry(1), retry(2), to: run(.proceed), run(.proceed)).differences.map(\.subject) == ["verdict"])
+    func fail(_ code: ErrorCode, _ message: String) -> ReplayedExchange {
+      run(.fail(StageFailure(code: code, message: message)))
+    }
+    #expect(Self.compare(fail("a", "1"), fail("a", "2"), to: fail("a", "3"), fail("a", "4")).isSame)
+    #expect(!Self.compare(fail("a", "1"), fail("a", "2"), to: fail("b", "1"), fail("b", "2")).isSame)
+  }
+
+  @Test func `an outcome that varies is a difference or is not compared, but never the same`() {
+    func run(_ status: String) -> ReplayedExchange {
+      ReplayedExchange(response: [StageChange(.response, .status, before: [], after: [status])])
+    }
+    #expect(Self.compare(run("200"), run("500"), to: run("401"), run("403")).differences.map(\.subject) == ["status"])
+    let mixed = Self.compare(run("200"), run("500"), to: run("200"), run("200"))
+    #expect(mixed.notCompared == ["result: status differs between two runs of one build"] && !mixed.isSame)
+  }
+
+  @Test func `the recorded outcome is compared with that of the old build`() {
+    let failed = ReplayedExchange(error: TransactionError(code: "no_token", message: "m", stage: "a"))
+    var comparison = Self.compare(failed, failed, to: failed, failed)
+    comparison.compare(with: RecordedOutcome(status: nil, error: "no_token", stage: "a"), old: [failed, failed])
+    #expect(comparison.isSame)
+    comparison.compare(with: RecordedOutcome(status: 200), old: [failed, failed])
+    #expect(
+      comparison.notCompared == [
+        "result: status is 200 in the recording, but none in the replay of the old build",
+        "result: error is none in the recording, but no_token of a in the replay of the old build",
+      ])
+    comparison.index = 1
+    let same = Self.compare(ReplayedExchange(), to: ReplayedExchange())
+    #expect(
+      ReplayReport(comparisons: [same, comparison]).text() == """
+        2 requests: 1 same, 1 not compared completely
+        request 2: not compared: result: error is none in the recording, but no_token of a in the replay of the old build
+        request 2: not compared: result: status is 200 in the recording, but none in the replay of the old build
+        """)
+    var unknown = same
+    unknown.compare(with: nil, old: [ReplayedExchange()])
+    #expect(!unknown.isSame)
+  }
+
+  @Test func `call-outs are compared, and those without an answer are named`() {
+    func run(_ callOuts: String..., unanswered: [String] = []) -> ReplayedExchange {
+      var exchange = ReplayedExchange()
+      (exchange.callOuts, exchange.unansweredCallOuts) = (callOuts, unanswered)
+      return exchange
+    }
+    #expect(Self.compare(run("GET a"), to: run("GET a")).isSame)
+    #expect(
+      Self.compare(run("GET a"), to: run()).differences
+        == [ReplayDifference(subject: "call-out GET a", old: "once", new: nil)])
+    #expect(Self.compare(run("GET a"), to: run("GET a", "GET a")).differences.map(\.new) == ["2 times"])
+    let unanswered = run("GET a", unanswered: ["GET a"])
+    #expect(
+      Self.compare(unanswered, to: unanswered).notCompared
+        == ["call-out GET a: the recording has no answer; give one with --answer"])
   }
 
   @Test func `the report can be written as text and as JSON`() throws {

@@ -165,7 +165,7 @@ import Testing
     #expect(report.failures.isEmpty && report.omissions.isEmpty)
     let bodies = report.comparisons.map { $0.differences.filter { $0.subject == "body" } }
     #expect(bodies.map(\.count) == [2, 2, 2] && bodies.joined().allSatisfy { $0.new == "\"new\"" })
-    #expect(bodies.first?.last?.old == "200000 bytes in a file")
+    #expect(bodies.first?.last?.old?.hasPrefix("200000 bytes in a file, hash ") == true)
     #expect(bodies.dropFirst().first?.last?.old?.hasPrefix("3 bytes, hash ") == true)
   }
 

@@ -46,10 +46,11 @@ final class EngineRecordings: Sendable {
     state.withLock { state in
       let old = state.build
       state.build = new
-      let exchanges = state.set.exchanges.isEmpty ? state.last.exchanges : state.set.exchanges
+      var exchanges = state.set.exchanges.isEmpty ? state.last.exchanges : state.set.exchanges
+      if !state.set.exchanges.isEmpty { exchanges[0].callOuts += state.last.exchanges.flatMap(\.callOuts) }
       guard let old, !exchanges.isEmpty, let replay = Replay() else { return }
       let before = state.comparison
-      state.comparison = Task.detached { [reporter] in
+      state.comparison = Task.detached { [reporter, exchanges] in
         await before?.value
         // If a build cannot be replayed, the engine has already reported the reason.
         guard let report = try? await replay.compare(exchanges, old: old, new: new) else { return }

@@ -10,6 +10,8 @@ package final class LoopEnvironment: @unchecked Sendable {
   package var waitsToRetry = true
   /// The transport for call-outs of plugins in a trial; nil means ``transport``.
   package var callOutTransport: (any Transport)?
+  /// The last call-outs of plugins. All loops of an engine share one log.
+  package var callOuts = CallOutLog()
   /// Called before each call of a stage in transactions with a journal.
   package var stageWatcher: ((_ stage: String, _ callback: StageCall.Callback) -> Void)?
   /// Decides, for each running transaction, which thread gives its result.

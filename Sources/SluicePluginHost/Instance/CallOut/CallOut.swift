@@ -82,7 +82,9 @@ final class CallOut: @unchecked Sendable {
     loop.disarm(timer)
     transfer = nil
     record?.forget(call: id)
-    let outcome = instance.callOuts.remove(id) ? .cancelled : outcome
+    let wasCancelled = instance.callOuts.remove(id)
+    let outcome = wasCancelled ? .cancelled : outcome
+    if !wasCancelled { environment.callOuts.note(outcome.record(of: order.request)) }
     outcome.lend { result in
       instance.runPosted { order.completion(order.context.address, result) }
     }

@@ -14,6 +14,14 @@ enum CallOutOutcome {
 
   init(_ error: TransportError) { self = .failed(code: error.code, message: error.message) }
 
+  /// The call-out for a recording.
+  func record(of request: Request) -> RecordedCallOut {
+    switch self {
+    case .response(let response): RecordedCallOut(request, response: response)
+    case .failed(let code, let message): RecordedCallOut(request, error: TransportError(code, message))
+    }
+  }
+
   /// Calls `body` with the outcome in the form of the ABI, which is valid only during the call. The body of the
   /// response is in the document as text or as base64, so that no byte is lost.
   func lend(_ body: (UnsafePointer<sluice_call_result>) -> Void) {
