@@ -238,6 +238,17 @@ import Testing
     #expect(request.headers.first("content-type") == "application/json")
   }
 
+  @Test func `real numbers of a line are sent, and come back in the id, in their shortest form`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let line =
+      #"{"id":19.99,"method":"POST","url":"\#(server.baseURL)","body":{"json":{"price":19.99,"tax":[0.1,1e2]}}}"#
+    let result = try await Tool.run("run", "-q", input: line)
+    #expect(result.outputText.contains(#"{"id":19.99,"#), "\(result.outputText)")
+    let body = String(decoding: try #require(server.requests.first).body, as: UTF8.self)
+    #expect(body == #"{"price":19.99,"tax":[0.1,100.0]}"#)
+  }
+
   @Test func `the trace context of the environment is the parent of each request`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

@@ -54,6 +54,14 @@ struct EncodingTests {
     #expect(try text([1, nil, 3]) == "[1,null,3]")
   }
 
+  @Test func `real numbers are encoded in the shortest form of their own type`() throws {
+    #expect(
+      try text([0.1, 19.99]) == "[0.1,19.99]" && text(Float(0.1)) == "0.1" && text(Float(16_777_216)) == "16777216.0")
+    for float in [Float.leastNonzeroMagnitude, .greatestFiniteMagnitude, 1 / 3, -0.0] {
+      #expect(try JSONValue(parsing: text(float)).decode(Float.self).bitPattern == float.bitPattern)
+    }
+  }
+
   @Test func `a class and its base class are encoded into the same object`() throws {
     #expect(try text(Derived()) == #"{"own":"x","base":1}"#)
     let again = try JSONValue(encoding: Derived()).decode(Derived.self)

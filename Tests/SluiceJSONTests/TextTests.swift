@@ -115,9 +115,64 @@ struct TextTests {
     }
   }
 
-  @Test func `a real number keeps its value, but not its spelling`() throws {
-    #expect(try JSONValue(parsing: "1.10").real == 1.1)
-    #expect(try JSONValue(parsing: "[1.10]").serializedText() == "[1.1000000000000001]")
+  @Test(arguments: [
+    ("19.99", "19.99"), ("1.10", "1.1"), ("0.1", "0.1"), ("0.30000000000000004", "0.30000000000000004"),
+    ("1e2", "100.0"), ("1.0", "1.0"), ("-0.0", "-0.0"), ("1e22", "1e+22"), ("5e-324", "5e-324"),
+    ("2.2250738585072014e-308", "2.2250738585072014e-308"), ("1.7976931348623157e308", "1.7976931348623157e+308"),
+    ("9007199254740993.0", "9007199254740992.0"), ("0.1000000000000000055511151231257827", "0.1"),
+  ])
+  func `a real number is written in the shortest form that reads back the same`(given: String, written: String) throws {
+    let value = try JSONValue(parsing: "{\"a\": [\(given)]}")
+    #expect(try value.serializedText() == "{\"a\":[\(written)]}")
+    #expect(try value.serializedText(.indented) == "{\n  \"a\": [\n    \(written)\n  ]\n}")
+    let again = try JSONValue(parsing: "[\(written)]").elements.first { _ in true }
+    #expect(again?.kind == .real && again?.real?.bitPattern == Double(given)?.bitPattern)
+  }
+
+  @Test func `every real number reads back the same`() throws {
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<20_000 {
+      let real = Double(bitPattern: random.next())
+      guard real.isFinite else { continue }
+      let text = try JSONValue(real).serializedText()
+      #expect(try JSONValue(parsing: text).real?.bitPattern == real.bitPattern, "\(text)")
+    }
+  }
+
+  @Test func `nested values are sorted and indented on each level, and empty ones stay on one line`() throws {
+    let value = try JSONValue(
+      parsing: #"{"b": [[], {}, [1, [true, null]]], "aa": {"y": false, "x": {"z": "\n"}}, "a": -1, "": "é"}"#)
+    #expect(
+      try value.serializedText()
+        == #"{"b":[[],{},[1,[true,null]]],"aa":{"y":false,"x":{"z":"\n"}},"a":-1,"":"é"}"#)
+    #expect(
+      try value.serializedText(.sorted)
+        == #"{"":"é","a":-1,"aa":{"x":{"z":"\n"},"y":false},"b":[[],{},[1,[true,null]]]}"#)
+    #expect(
+      try value.serializedText([.sorted, .indented, .ascii]) == """
+        {
+          "": "\\u00E9",
+          "a": -1,
+          "aa": {
+            "x": {
+              "z": "\\n"
+            },
+            "y": false
+          },
+          "b": [
+            [],
+            {},
+            [
+              1,
+              [
+                true,
+                null
+              ]
+            ]
+          ]
+        }
+        """)
+    #expect(try JSONValue("😀\u{1}\"\\/").serializedText(.ascii) == #""\uD83D\uDE00\u0001\"\\/""#)
   }
 }
 

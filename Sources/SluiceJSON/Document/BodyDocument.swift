@@ -30,14 +30,16 @@ package enum BodyDocument {
   /// Content that does not parse, or that has a duplicate key, U+0000 or a number out of range, stays text and is
   /// marked `unreadable`, so that nothing is lost. A body that a stage has set stays unchanged, except that text or
   /// base64 can become `json`.
-  package static func fill(_ document: JSONValue, from body: Body, _ filling: Filling) {
-    guard filling != .none else { return }
+  ///
+  /// - Returns: the text that has become `json`; nil if none has.
+  @discardableResult
+  package static func fill(_ document: JSONValue, from body: Body, _ filling: Filling) -> [UInt8]? {
+    guard filling != .none else { return nil }
     let wantsJSON = filling == .parsed && hasJSONMediaType(document)
-    if let present = document["body"] {
-      if wantsJSON { parse(present) }
-    } else if let made = make(body, parsing: wantsJSON) {
-      document["body"] = made
-    }
+    if let present = document["body"] { return wantsJSON ? parse(present) : nil }
+    guard let made = make(body, parsing: wantsJSON) else { return nil }
+    document["body"] = made
+    return made["json"] == nil ? nil : body.bytes
   }
 
   static func make(_ body: Body, parsing: Bool) -> JSONValue? {
@@ -69,18 +71,17 @@ package enum BodyDocument {
     return form
   }
 
-  /// Parses content that the document has as text or base64.
-  private static func parse(_ form: JSONValue) {
-    if let text = form["text"] {
-      let isParsed = text.withStringBytes { parse(UnsafeRawBufferPointer($0), into: form) }
-      if isParsed == true { form["text"] = nil }
-    } else if let base64 = form["base64"] {
-      let bytes = base64.withStringBytes { Base64.decode($0.span) } ?? nil
-      let isParsed = bytes?.withUnsafeBytes { parse($0, into: form) }
-      if isParsed == true { form["base64"] = nil }
-    } else if form["file"] != nil {
-      form["unreadable"] = inFile
+  /// Parses content that the document has as text or base64, and returns it.
+  private static func parse(_ form: JSONValue) -> [UInt8]? {
+    for key in ["text", "base64"] {
+      guard let member = form[key] else { continue }
+      let text = member.withStringBytes { key == "text" ? Array($0) : Base64.decode($0.span) } ?? nil
+      guard let text, text.withUnsafeBytes({ parse($0, into: form) }) else { return nil }
+      form[key] = nil
+      return text
     }
+    if form["file"] != nil { form["unreadable"] = inFile }
+    return nil
   }
 
   /// Adds `json` to the body's object, or `unreadable` with the reason why the content cannot be parsed. Returns
@@ -135,7 +136,9 @@ extension BodyDocument {
   private static let forms = ["text", "base64", "json", "file"]
 
   /// Reads the body of a document.
-  static func read(_ part: DocumentPart, original: Body) throws(MessageError) -> Body {
+  ///
+  /// - Parameter parsed: the text that became `json`, which is kept if the value has not changed since.
+  static func read(_ part: DocumentPart, original: Body, parsed: [UInt8]?) throws(MessageError) -> Body {
     try part.allowKeys(forms + ["bytes", "unreadable"])
     let present = forms.filter { part.json[$0] != nil }
     guard present.count == 1, let form = present.first else {
@@ -143,16 +146,24 @@ extension BodyDocument {
         "expected one of \(forms.joined(separator: ", ")), found \(present.isEmpty ? "none" : "several")")
     }
     switch form {
-    case "json": return .bytes(try serialized(part))
+    case "json": return .bytes(try serialized(part, parsed))
     case "base64": return .bytes(try decoded(part))
     case "file": return .file(try file(part, original: original))
     default: return .bytes(Array(try part.string("text")?.utf8 ?? "".utf8))
     }
   }
 
-  private static func serialized(_ part: DocumentPart) throws(MessageError) -> [UInt8] {
+  /// The text of a `json` body: the text that it was parsed from, if the value has not changed since. So spaces, and the
+  /// spelling of numbers and escapes, stay as the sender wrote them.
+  package static func text(of value: JSONValue, parsed: [UInt8]?) throws(JSONError) -> [UInt8] {
+    let text = try value.serialized()
+    guard let parsed, parsed != text, let before = try? JSONValue(parsing: parsed).serialized() else { return text }
+    return before == text ? parsed : text
+  }
+
+  private static func serialized(_ part: DocumentPart, _ parsed: [UInt8]?) throws(MessageError) -> [UInt8] {
     do {
-      return try part.json["json"]?.serialized() ?? []
+      return try part.json["json"].map { (value) throws(JSONError) in try text(of: value, parsed: parsed) } ?? []
     } catch {
       throw part.failure(at: "json", error.message)
     }

@@ -103,7 +103,7 @@ extension JSONBytes {
     write("\"}")
   }
 
-  private static func isText(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+  static func isText(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     DocumentText.isASCII(bytes) || (try? UTF8Span(validating: bytes.span)) != nil
   }
 }

@@ -25,6 +25,18 @@ package struct JSONBytes: ~Copyable {
     body(UnsafeRawBufferPointer(start: start, count: count))
   }
 
+  /// The byte that was written last; nil if there is none.
+  var lastByte: UInt8? { count > 0 ? start.load(fromByteOffset: count &- 1, as: UInt8.self) : nil }
+
+  /// Removes all bytes after the first `place` bytes, except for the last byte. Returns how many it has removed.
+  mutating func keepLastByte(after place: Int) -> Int {
+    guard let last = lastByte, count > place + 1 else { return 0 }
+    let removed = count - place - 1
+    start.storeBytes(of: last, toByteOffset: place, as: UInt8.self)
+    count = place + 1
+    return removed
+  }
+
   /// Keeps the first `count` bytes and removes the bytes after them.
   package mutating func truncate(to count: Int) { self.count = min(count, self.count) }
 
@@ -47,7 +59,13 @@ package struct JSONBytes: ~Copyable {
   mutating func append(_ text: [UInt8]) { text.withUnsafeBytes { copy($0) } }
 
   /// Fails if the value cannot be written (``JSONValue/serialized(_:limitBytes:)``).
-  mutating func append(_ value: JSONValue) throws(JSONError) { append(try value.serialized()) }
+  mutating func append(_ value: JSONValue) throws(JSONError) { _ = try append(value, []) }
+
+  /// A finite number in the shortest form that reads back the same.
+  mutating func append(_ real: Double) {
+    var text = real.description
+    text.withUTF8 { copy(UnsafeRawBufferPointer($0)) }
+  }
 
   mutating func append(_ number: Int) {
     guard number >= 0 else { return append(Array("\(number)".utf8)) }
@@ -69,11 +87,11 @@ package struct JSONBytes: ~Copyable {
     } while rest > 0
   }
 
-  /// Milliseconds with one to three decimals. jansson would spell 1.93 with 17 digits.
+  /// Milliseconds with one to three decimals.
   mutating func append(milliseconds duration: Duration) {
     let (seconds, attoseconds) = duration.components
     guard (0..<1_000_000_000).contains(seconds), attoseconds % 1_000_000_000 == 0 else {
-      return append(Array("\(duration.roundedMilliseconds)".utf8))
+      return append(duration.roundedMilliseconds)
     }
     let microseconds = (Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000) + 500) / 1000
     append(microseconds / 1000)
@@ -118,6 +136,21 @@ package struct JSONBytes: ~Copyable {
     }
     // `appendEscaped` reserves room for this quote too.
     put(UInt8(ascii: "\""))
+  }
+
+  /// A string in quotes, with `\uXXXX` for each UTF-16 unit of a character that is not ASCII.
+  mutating func append(asciiQuoting text: String) {
+    write("\"")
+    for unit in text.utf16 {
+      reserve(6)
+      if unit < 0x80 {
+        putEscaped(UInt8(unit))
+      } else {
+        write("\\u")
+        for shift in [12, 8, 4, 0] as [UInt16] { put(Self.hexDigit(UInt8(unit >> shift & 15))) }
+      }
+    }
+    write("\"")
   }
 
   /// Writes a token (RFC 9110 §5.6.2) as a key: in lower case and in quotes, with a colon after it.

@@ -55,11 +55,12 @@ package enum RequestDocument {
   /// - Parameters:
   ///   - bodyWasFilled: whether the body was put into the document. If it was not, a missing `body` does not change the
   ///     request's body.
+  ///   - parsedBody: the text that became the `json` of the body, as ``BodyDocument/fill(_:from:_:)`` returned it.
   ///   - added: the marks of new fields.
   ///   - hosts: as for ``read(_:rules:hosts:)``.
   package static func update(
-    _ request: inout Request, from document: JSONValue, bodyWasFilled: Bool, added: HeaderFields.Marks = .addedByStage,
-    hosts: HostEncoder? = nil
+    _ request: inout Request, from document: JSONValue, bodyWasFilled: Bool, parsedBody: [UInt8]? = nil,
+    added: HeaderFields.Marks = .addedByStage, hosts: HostEncoder? = nil
   ) throws(MessageError) {
     let part = try DocumentPart(document, rules: .live)
     var changed = request
@@ -68,7 +69,7 @@ package enum RequestDocument {
     try changed.headers.validateHost()
     changed.headers.takeMarks(from: request.headers, added: added)
     BodyDocument.nameMediaType(of: part.json, in: &changed.headers, original: request.headers)
-    changed.body = try body(part, replacing: request.body, wasFilled: bodyWasFilled)
+    changed.body = try body(part, replacing: request.body, wasFilled: bodyWasFilled, parsed: parsedBody)
     if request.hasTrailers || part.json["trailers"] != nil {
       changed.trailers = try trailers(part, replacing: request.trailers, added)
     }
@@ -106,14 +107,18 @@ package enum RequestDocument {
     return trailers
   }
 
-  static func body(_ part: DocumentPart, original: Body) throws(MessageError) -> Body? {
+  static func body(
+    _ part: DocumentPart, original: Body, parsed: [UInt8]? = nil
+  ) throws(MessageError) -> Body? {
     guard let form = part.json["body"] else { return nil }
     return try BodyDocument.read(
-      DocumentPart(form, at: part.path.appending("body"), rules: part.rules), original: original)
+      DocumentPart(form, at: part.path.appending("body"), rules: part.rules), original: original, parsed: parsed)
   }
 
-  static func body(_ part: DocumentPart, replacing original: Body, wasFilled: Bool) throws(MessageError) -> Body {
-    if let changed = try body(part, original: original) { return changed }
+  static func body(
+    _ part: DocumentPart, replacing original: Body, wasFilled: Bool, parsed: [UInt8]?
+  ) throws(MessageError) -> Body {
+    if let changed = try body(part, original: original, parsed: parsed) { return changed }
     if case .stream = original { return original }
     return wasFilled ? .empty : original
   }

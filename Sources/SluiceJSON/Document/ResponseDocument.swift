@@ -33,7 +33,7 @@ package enum ResponseDocument {
 
   /// Updates a response from its document, as ``RequestDocument/update(_:from:bodyWasFilled:added:hosts:)`` does.
   package static func update(
-    _ response: inout Response, from document: JSONValue, bodyWasFilled: Bool,
+    _ response: inout Response, from document: JSONValue, bodyWasFilled: Bool, parsedBody: [UInt8]? = nil,
     added: HeaderFields.Marks = .addedByStage
   ) throws(MessageError) {
     let part = try DocumentPart(document, rules: .live)
@@ -44,7 +44,8 @@ package enum ResponseDocument {
     BodyDocument.nameMediaType(of: part.json, in: &changed.headers, original: response.headers)
     changed.trailers = try RequestDocument.headers(part, "trailers")
     changed.trailers.takeMarks(from: response.trailers, added: added)
-    changed.body = try RequestDocument.body(part, replacing: response.body, wasFilled: bodyWasFilled)
+    changed.body = try RequestDocument.body(
+      part, replacing: response.body, wasFilled: bodyWasFilled, parsed: parsedBody)
     response = changed
   }
 

@@ -6,7 +6,8 @@ struct ScalarWriter: SingleValueEncodingContainer {
   func encode(_ value: Bool) { place.put(JSONValue(value)) }
   func encode(_ value: String) { place.put(JSONValue(value)) }
   func encode(_ value: Double) throws { place.put(try real(value)) }
-  func encode(_ value: Float) throws { place.put(try real(Double(value))) }
+  /// The shortest form of a `Float` reads back the same `Float`, and is shorter than that of the equal `Double`.
+  func encode(_ value: Float) throws { place.put(try real(Double(value.description) ?? Double(value))) }
   func encode(_ value: Int) { place.put(JSONValue(Int64(value))) }
   func encode(_ value: Int8) { place.put(JSONValue(Int64(value))) }
   func encode(_ value: Int16) { place.put(JSONValue(Int64(value))) }

@@ -1,11 +1,11 @@
 import CJansson
 
-/// How a value is written. Without options: compact, members in their own order, reals with 17 significant digits.
+/// How a value is written. Without options: compact, and members in their own order.
 public struct JSONWritingOptions: OptionSet, Sendable {
   /// The bits of jansson's encoding flags.
   public let rawValue: Int32
 
-  /// Takes jansson's bits. Bits for which this type has no constant are passed on to jansson.
+  /// Takes jansson's bits. Bits for which this type has no constant have no effect.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
   /// Sorts members by the bytes of their keys, so that equal values give the same text.
@@ -14,41 +14,26 @@ public struct JSONWritingOptions: OptionSet, Sendable {
   public static let indented = JSONWritingOptions(rawValue: 2)
   /// Writes `\uXXXX` for every non-ASCII character.
   public static let ascii = JSONWritingOptions(rawValue: JSON_ENSURE_ASCII)
-
-  var janssonFlags: Int {
-    Int(JSON_ENCODE_ANY | rawValue | (contains(.indented) ? 0 : JSON_COMPACT))
-  }
 }
 
 extension JSONValue {
-  /// The value as JSON text in UTF-8.
+  /// The value as JSON text in UTF-8. A real number has the shortest form that reads back the same: `19.99`, `100.0`,
+  /// `1e+22`. A program in C that writes the value with jansson 2.14 gets 17 significant digits instead.
   ///
   /// Fails for a value that contains itself, is nested deeper than 2048 levels, repeats more than
   /// 262,144 values, or holds a number that is not finite or a string that is not UTF-8. Parsing never
   /// produces such a value.
   ///
-  /// - Parameter limitBytes: a longer text is an error; no memory is allocated for it.
+  /// - Parameter limitBytes: a longer text is an error; only its bytes are counted.
   public func serialized(
     _ options: JSONWritingOptions = [], limitBytes: Int = .max
   ) throws(JSONError) -> [UInt8] {
-    try checkNesting()
-    let flags = options.janssonFlags
-    var needed = 512
-    // jansson returns the size of the text. So a second call is needed only for a text that does not fit into the first
-    // buffer.
-    for _ in 0..<2 {
-      let capacity = needed
-      let text = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
-        needed = buffer.withMemoryRebound(to: CChar.self) { json_dumpb(json, $0.baseAddress, capacity, flags) }
-        count = needed <= capacity ? needed : 0
-      }
-      if needed == 0 { break }
-      guard needed <= limitBytes else {
-        throw JSONError(.tooLong, "the text has \(needed) bytes, \(limitBytes) are allowed")
-      }
-      if needed <= capacity { return text }
+    var text = JSONBytes(capacity: 512)
+    let byteCount = try text.append(self, options, limitBytes: limitBytes)
+    guard byteCount <= limitBytes else {
+      throw JSONError(.tooLong, "the text has \(byteCount) bytes, \(limitBytes) are allowed")
     }
-    throw JSONError(.invalidUTF8, "a text that is not UTF-8 cannot be written")
+    return text.bytes
   }
 
   /// The value as JSON text.

@@ -16,13 +16,7 @@ extension JSONValue {
   package func checkNesting(depth: Int = JSONValue.depthLimit) throws(JSONError) {
     try withUnsafeJSON { json throws(JSONError) in
       var walk = JSONWalk(json)
-      while let child = walk.next() {
-        if child.pointee.type == JSON_REAL, !json_real_value(child).isFinite {
-          throw JSONError(.notFinite, "a number that is not finite cannot be written as JSON")
-        }
-        if walk.depth > depth { throw walk.isCircular ? .circular : .tooDeep }
-        if walk.repetitions > JSONValue.repetitionLimit { throw .tooRepetitive }
-      }
+      while try walk.nextChecked(depth: depth) != nil {}
     }
   }
 }
@@ -45,31 +39,62 @@ struct JSONWalk {
   private struct Level {
     let container: UnsafeMutablePointer<json_t>
     var index = 0
-    var position: UnsafeMutableRawPointer?
+    /// The member of an object that was returned last.
+    var member: UnsafeMutableRawPointer?
+    /// The members of an object in the order of their keys; nil if they have their own order.
+    var sorted: [UnsafeMutableRawPointer]?
 
-    init(_ container: UnsafeMutablePointer<json_t>) {
+    init(_ container: UnsafeMutablePointer<json_t>, isSorted: Bool) {
       self.container = container
-      position = json_object_iter(container)
+      if isSorted, container.pointee.type == JSON_OBJECT { sorted = Self.sortedMembers(of: container) }
     }
 
     mutating func next() -> UnsafeMutablePointer<json_t>? {
-      if container.pointee.type == JSON_ARRAY {
-        defer { index += 1 }
-        return json_array_get(container, index)
+      defer { index += 1 }
+      if container.pointee.type == JSON_ARRAY { return json_array_get(container, index) }
+      if let sorted {
+        member = index < sorted.count ? sorted[index] : nil
+      } else {
+        member = index == 0 ? json_object_iter(container) : json_object_iter_next(container, member)
       }
-      guard let position else { return nil }
-      self.position = json_object_iter_next(container, position)
-      return json_object_iter_value(position)
+      return member.map { json_object_iter_value($0) } ?? nil
+    }
+
+    /// The key of an object's member.
+    static func key(_ member: UnsafeMutableRawPointer) -> UnsafeBufferPointer<UInt8> {
+      let count = json_object_iter_key_len(member)
+      return UnsafeBufferPointer(
+        start: json_object_iter_key(member).map { UnsafeRawPointer($0).assumingMemoryBound(to: UInt8.self) },
+        count: count)
+    }
+
+    private static func sortedMembers(of object: UnsafeMutablePointer<json_t>) -> [UnsafeMutableRawPointer] {
+      var members: [UnsafeMutableRawPointer] = []
+      members.reserveCapacity(json_object_size(object))
+      var next = json_object_iter(object)
+      while let member = next {
+        members.append(member)
+        next = json_object_iter_next(object, member)
+      }
+      return members.sorted { key($0).lexicographicallyPrecedes(key($1)) }
     }
   }
 
   private var first: UnsafeMutablePointer<json_t>?
+  private let isSorted: Bool
   private var levels: [Level] = []
   /// How often a container has occurred again so far.
   private(set) var repetitions = 0
   private var seen: Set<UnsafeMutablePointer<json_t>> = []
+  /// The key of the value that was returned last, valid until its object changes; nil if the value is not a member of an
+  /// object.
+  private(set) var key: UnsafeBufferPointer<UInt8>?
 
-  init(_ json: UnsafeMutablePointer<json_t>) { first = json }
+  /// - Parameter isSorted: whether the members of objects are visited in the order of their keys.
+  init(_ json: UnsafeMutablePointer<json_t>, isSorted: Bool = false) {
+    first = json
+    self.isSorted = isSorted
+  }
 
   /// How many containers are open, including the container that was returned last.
   var depth: Int { levels.count }
@@ -77,15 +102,29 @@ struct JSONWalk {
   /// Whether a container is open twice, which means that it contains itself.
   var isCircular: Bool { Set(levels.map(\.container)).count < levels.count }
 
+  /// The next value, after the checks of ``JSONValue/checkNesting(depth:)``; nil at the end.
+  mutating func nextChecked(depth limit: Int) throws(JSONError) -> UnsafeMutablePointer<json_t>? {
+    guard let json = next() else { return nil }
+    if json.pointee.type == JSON_REAL, !json_real_value(json).isFinite {
+      throw JSONError(.notFinite, "a number that is not finite cannot be written as JSON")
+    }
+    if depth > limit { throw isCircular ? .circular : .tooDeep }
+    if repetitions > JSONValue.repetitionLimit { throw .tooRepetitive }
+    return json
+  }
+
   /// The next value; the first call returns the value itself.
   mutating func next() -> UnsafeMutablePointer<json_t>? {
     if let first {
       self.first = nil
-      if first.isContainer { levels.append(Level(first)) }
+      if first.isContainer { levels.append(Level(first, isSorted: isSorted)) }
       return first
     }
     while let innermost = levels.indices.last {
-      if let child = levels[innermost].next() { return enter(child) }
+      if let child = levels[innermost].next() {
+        key = levels[innermost].member.map(Level.key)
+        return enter(child)
+      }
       levels.removeLast()
     }
     return nil
@@ -95,7 +134,7 @@ struct JSONWalk {
     guard json.isContainer else { return json }
     // Only containers with more than one reference can occur again.
     if sluice_json_references(json) > 1, !seen.insert(json).inserted { repetitions += 1 }
-    levels.append(Level(json))
+    levels.append(Level(json, isSorted: isSorted))
     return json
   }
 }

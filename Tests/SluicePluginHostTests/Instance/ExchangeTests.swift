@@ -106,6 +106,43 @@ struct ExchangeTests {
     #expect(result.response?.body.bytes == Array(#"{"ok":true,"seen":true}"#.utf8))
   }
 
+  @Test(arguments: [
+    #"{ "price": 19.990, "e": 1E2, "s": "\u0041\/" }"#, "[1.10]", "1.0e0", #"{"b":0.1,"a":1}"#, " null ", "{}",
+  ])
+  func `a JSON body that no stage changes keeps its text, although its document was taken for writing`(
+    text: String
+  ) async throws {
+    let stage = try await StageFixture("edits-documents", defines: ["KEEPS_BODY"]) { _ in
+      .response(Response(status: 200, headers: ["content-type": "application/json"], body: .text(text)))
+    }
+    let result = try stage.run(StageFixture.request("POST", ["content-type": "application/json"], body: .text(text)))
+    let sent = try #require(stage.transport.issued.first)
+    #expect(sent.headers["x-document"] == "yes")
+    #expect(sent.body.bytes == Array(text.utf8))
+    #expect(stage.told("size") == ["\(text.utf8.count)"])
+    #expect(result.response?.status == 202)
+    #expect(result.response?.body.bytes == Array(text.utf8))
+  }
+
+  @Test func `a text that a stage has set, and that is then read as JSON, is sent as it was set`() async throws {
+    let stage = try await StageFixture(
+      "edits-documents", defines: ["KEEPS_BODY", #"SETS_TEXT="{\"n\": 1.10}""#])
+    _ = try stage.run(StageFixture.request("POST", ["content-type": "application/json"], body: .text("[2]")))
+    #expect(stage.told("parsed") == ["1"])
+    #expect(stage.told("size") == ["11"])
+    #expect(stage.transport.issued.first?.body.bytes == Array(#"{"n": 1.10}"#.utf8))
+  }
+
+  @Test(arguments: [(#"{"a": 19.990}"#, #"{"a":19.99,"b":2}"#), (#"{"b": 1.5, "a": 1e2}"#, #"{"b":2,"a":100.0}"#)])
+  func `in a JSON body that a stage changes, real numbers have their shortest form`(
+    given: String, sent: String
+  ) async throws {
+    let stage = try await StageFixture("edits-documents")
+    _ = try stage.run(StageFixture.request("POST", ["content-type": "application/json"], body: .text(given)))
+    #expect(stage.transport.issued.first?.body.bytes == Array(sent.utf8))
+    #expect(stage.told("size") == ["\(sent.utf8.count)"])
+  }
+
   @Test func `an invalid document fails the transaction, and the error names the stage`() async throws {
     let stage = try await StageFixture("edits-documents", defines: ["INVALID"])
     let result = try stage.run(StageFixture.request())

@@ -69,7 +69,8 @@ import Testing
     #expect(document["hops"]?.integer == 6)
     #expect(document["hopsOverCurl"]?.integer == 4)
     #expect(document["retriesOverBudget"]?.integer == 3)
-    #expect(document["bounds"]?.count == 14)
+    #expect(
+      document["bounds"]?.description == "[0.005,0.01,0.025,0.05,0.075,0.1,0.25,0.5,0.75,1.0,2.5,5.0,7.5,10.0]")
     let first = try #require(document["requests"]?[0])
     #expect(first["method"]?.string == "GET")
     #expect(first["status"]?.string == "2xx")

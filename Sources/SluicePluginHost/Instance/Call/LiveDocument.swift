@@ -10,6 +10,8 @@ final class LiveDocument: MessageDocument {
   /// Whether the host has put the body into the document. If it has not, a missing member means that the body is
   /// unchanged.
   var isBodyFilled = false
+  /// The text from which the document's `json` body was parsed. It is sent if no stage has changed the value.
+  var parsedBody: [UInt8]?
   /// The parts of the message that the host lets no stage change: method and URL, or the body.
   var isLineFixed = false
   var isBodyFixed = false
@@ -56,7 +58,8 @@ final class LiveDocument: MessageDocument {
     var request = original
     do throws(MessageError) {
       try checkFixedBody()
-      try RequestDocument.update(&request, from: json, bodyWasFilled: isBodyFilled, hosts: .idna)
+      try RequestDocument.update(
+        &request, from: json, bodyWasFilled: isBodyFilled, parsedBody: parsedBody, hosts: .idna)
       try checkFixedLine(request.method, request.url, original)
       try Self.checkFields(request.headers, against: original.headers)
     } catch { throw reported(error) }
@@ -72,7 +75,8 @@ final class LiveDocument: MessageDocument {
     var response = original
     do throws(MessageError) {
       try checkFixedBody()
-      try ResponseDocument.update(&response, from: json, bodyWasFilled: isBodyFilled, added: [])
+      try ResponseDocument.update(
+        &response, from: json, bodyWasFilled: isBodyFilled, parsedBody: parsedBody, added: [])
       try Self.checkFields(response.headers, against: original.headers)
       try Self.checkFields(response.trailers, against: original.trailers)
       try Self.checkTrailers(response.trailers, against: original.trailers)

@@ -142,16 +142,17 @@ extension ExchangeBody {
       if case .file(let file) = native, file.path == path { return native }
       return .file(FileBody(path: path, byteCount: Int(member["bytes"]?.integer ?? 0)))
     }
-    guard let bytes = bytes(of: member) else { return nil }
+    guard let bytes = bytes(of: member, parsed: document.parsedBody) else { return nil }
     // The call must keep these bytes: they have just been decoded, so no other object keeps them.
     called.keep(bytes)
     return .bytes(bytes)
   }
 
-  private static func bytes(of member: JSONValue) -> [UInt8]? {
+  private static func bytes(of member: JSONValue, parsed: [UInt8]?) -> [UInt8]? {
     if let text = member["text"]?.withStringBytes({ Array($0) }) { return text }
     if let encoded = member["base64"]?.withStringBytes({ Base64.decode($0.span) }) { return encoded }
-    return try? member["json"]?.serialized()
+    guard let value = member["json"] else { return nil }
+    return try? BodyDocument.text(of: value, parsed: parsed)
   }
 
   private static func setRequest(_ body: Body, _ called: CalledExchange) {
@@ -200,6 +201,7 @@ extension ExchangeBody {
     if let old = document.json["body"] { called.keep(old) }
     document.json["body"] = nil
     document.isBodyFilled = false
+    document.parsedBody = nil
   }
 }
 

@@ -69,7 +69,7 @@ enum ExchangeDocument {
     guard flags & body != 0 else { return }
     // A body that was removed from the document after it was filled is not added again.
     let isEmptied = document.isBodyFilled && document.json["body"] == nil
-    if !isEmptied { BodyDocument.fill(document.json, from: native, .parsed) }
+    if !isEmptied, let text = BodyDocument.fill(document.json, from: native, .parsed) { document.parsedBody = text }
     document.isBodyFilled = true
   }
 
