@@ -26,7 +26,7 @@ extension MetricsSnapshot {
   }
 
   private func writeStages(to text: inout PrometheusText) {
-    guard !stages.isEmpty else { return }
+    guard !stages.isEmpty || text.writesEmptyMetrics else { return }
     func labels(_ stage: StageSnapshot) -> PrometheusText.Labels {
       [("phase", "\(stage.phase)"), ("stage", stage.name)]
     }
@@ -41,7 +41,7 @@ extension MetricsSnapshot {
   }
 
   private func writeTracers(to text: inout PrometheusText) {
-    guard !tracers.isEmpty else { return }
+    guard !tracers.isEmpty || text.writesEmptyMetrics else { return }
     text.begin("sluice_tracer_duration_seconds", "summary", "Time in the calls of a tracer.")
     for tracer in tracers { text.summary(tracer.time, [("tracer", tracer.name)]) }
     text.begin("sluice_tracer_overruns_total", "counter", "Events that took longer than the budget of the tracer.")

@@ -19,12 +19,12 @@ extension PluginMetricsReport {
         }
       }
     }
-    write(schedules, to: &text)
+    writeSchedules(to: &text)
     return text.text
   }
 
-  private func write(_ schedules: [ScheduleReport], to text: inout PrometheusText) {
-    guard !schedules.isEmpty else { return }
+  func writeSchedules(to text: inout PrometheusText) {
+    guard !schedules.isEmpty || text.writesEmptyMetrics else { return }
     text.begin("sluice_scheduled_work_total", "counter", "Calls of scheduled work that ended.")
     for schedule in schedules {
       for outcome in WorkOutcome.allCases {

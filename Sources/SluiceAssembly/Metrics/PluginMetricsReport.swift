@@ -25,7 +25,8 @@ public struct PluginMetricsReport: Sendable, Hashable {
     package let stage: String
     /// The name that the plugin has defined.
     package let name: String
-    /// The name for Prometheus, which begins with the instance's name.
+    /// The name for Prometheus, which begins with the instance's name. No other metric of a scrape has samples with the
+    /// names of its samples.
     package let prometheusName: String
     package let kind: Kind
     package let description: String
@@ -53,32 +54,33 @@ public struct PluginMetricsReport: Sendable, Hashable {
 
 extension PluginMetricsReport {
   package init(_ snapshots: [PluginMetricSnapshot], _ schedules: [ScheduleReport]) {
-    var names: Set<String> = []
+    var names = PrometheusText.reservedNames
     metrics = snapshots.map { Metric($0, uniqueIn: &names) }
     self.schedules = schedules
   }
 }
 
 extension PluginMetricsReport.Metric {
-  /// Instances whose names differ only in punctuation get numbers, so that two metrics never share a name.
+  /// A metric gets a number if one of its samples would have a name that is taken.
   fileprivate init(_ snapshot: PluginMetricSnapshot, uniqueIn names: inout Set<String>) {
     let definition = snapshot.definition
-    let wanted = PrometheusName.metric(snapshot.stage, definition)
-    var unique = wanted
-    var number = 1
-    while !names.insert(unique).inserted {
-      number += 1
-      unique = "\(wanted)_\(number)"
-    }
-    stage = snapshot.stage
-    name = definition.name
-    prometheusName = unique
     kind =
       switch definition.kind {
       case .counter: .counter
       case .gauge: .gauge
       case .histogram: .histogram
       }
+    let wanted = PrometheusName.metric(snapshot.stage, definition)
+    var unique = wanted
+    var number = 1
+    while !names.isDisjoint(with: PrometheusName.samples(of: unique, kind.rawValue)) {
+      number += 1
+      unique = "\(wanted)_\(number)"
+    }
+    names.formUnion(PrometheusName.samples(of: unique, kind.rawValue))
+    stage = snapshot.stage
+    name = definition.name
+    prometheusName = unique
     description = definition.description
     unit = definition.unit
     labelNames = definition.labels

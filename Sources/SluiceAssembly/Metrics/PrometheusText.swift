@@ -1,17 +1,29 @@
 import SluiceMetrics
+import SluicePluginHost
 
 /// Writes samples, one on each line, for the metric that was begun last.
 package struct PrometheusText {
   package typealias Labels = [(name: String, value: String)]
 
   package private(set) var text = ""
+  /// The names that the samples of the metrics so far can have.
+  private(set) var names: Set<String> = []
+  /// Whether metrics without samples are begun too.
+  var writesEmptyMetrics = false
   private var name = ""
   private let common: Labels
 
-  package init(labels: [String: String]) { common = labels.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
+  /// - Parameter labels: added to each sample that has no label with that name.
+  package init(labels: [String: String]) {
+    common = labels.sorted { $0.key < $1.key }.reduce(into: []) { common, label in
+      let name = PrometheusName.label(label.key)
+      if !common.contains(where: { $0.name == name }) { common.append((name, label.value)) }
+    }
+  }
 
   mutating func begin(_ name: String, _ type: String, _ help: String) {
     self.name = name
+    names.formUnion(PrometheusName.samples(of: name, type))
     let help = help.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
     text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
   }
@@ -39,6 +51,7 @@ package struct PrometheusText {
 
   mutating func sample(_ value: UInt64, _ labels: Labels = []) { write("", labels, "\(value)") }
 
+  /// A value that is finite.
   mutating func sample(_ value: Double, _ labels: Labels) { write("", labels, "\(value)") }
 
   /// Buckets are cumulative, and the last one counts all values.
@@ -58,7 +71,8 @@ package struct PrometheusText {
   }
 
   private mutating func write(_ suffix: String, _ labels: Labels, _ value: String) {
-    let pairs = (common + labels).map { "\($0.name)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
+    let others = common.filter { other in !labels.contains { $0.name == other.name } }
+    let pairs = (others + labels).map { "\($0.name)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
     text += "\(name)\(suffix)\(pairs.isEmpty ? "" : "{\(pairs)}") \(value)\n"
   }
 

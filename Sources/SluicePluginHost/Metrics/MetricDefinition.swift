@@ -112,7 +112,7 @@ extension MetricDefinition {
     var labels: [String] = []
     for index in 0..<Int(raw.label_count) {
       guard let label = try text(names[index], "label", limitBytes: 64), let first = label.utf8.first,
-        label.utf8.allSatisfy(\.isMetricNameByte), !first.isDigit, !label.hasPrefix("__"),
+        label.utf8.allSatisfy(\.isMetricNameByte), !first.isDigit, !PrometheusName.label(label).hasPrefix("__"),
         !(kind == .histogram && label == "le")
       else { throw MetricMistake("an invalid name of a label") }
       labels.append(label)

@@ -15,6 +15,15 @@ package enum PrometheusName {
     return definition.kind == .counter ? name + total : name
   }
 
+  /// The names that the samples of a metric of this type can have, and the metric's own name.
+  package static func samples(of name: String, _ type: String) -> [String] {
+    switch type {
+    case "histogram": ["", "_bucket", "_sum", "_count"].map { name + $0 }
+    case "summary": ["", "_sum", "_count"].map { name + $0 }
+    default: [name]
+    }
+  }
+
   /// The unit in words; nil if there is no unit, for the unit `1`, and for an annotation such as `{request}`.
   static func word(of unit: String) -> String? {
     var parts = unit.split(separator: "/", maxSplits: 1).map(String.init)

@@ -13,7 +13,8 @@ static sluice_status define(const sluice_host *host, sluice_metric_definition de
 }
 
 static void define_wrong(const sluice_host *host) {
-  static const char *const twice[] = {"a", "a"}, *const reserved[] = {"__a"}, *const bucket[] = {"le"};
+  static const char *const twice[] = {"a", "a"}, *const reserved[] = {"__a"}, *const dotted[] = {"._a"},
+                          *const bucket[] = {"le"};
   static const double falling[] = {2, 1}, endless[] = {1, 1.0 / 0.0};
   sluice_metric metric = 0;
   const sluice_metric_definition wrong[] = {
@@ -24,6 +25,7 @@ static void define_wrong(const sluice_host *host) {
       {.kind = SLUICE_METRIC_COUNTER, .name = "a", .unit = "two words"},
       {.kind = SLUICE_METRIC_COUNTER, .name = "a", .labels = twice, .label_count = 2},
       {.kind = SLUICE_METRIC_COUNTER, .name = "a", .labels = reserved, .label_count = 1},
+      {.kind = SLUICE_METRIC_COUNTER, .name = "a", .labels = dotted, .label_count = 1},
       {.kind = SLUICE_METRIC_COUNTER, .name = "a", .label_count = 1},
       {.kind = SLUICE_METRIC_HISTOGRAM, .name = "a", .labels = bucket, .label_count = 1},
       {.kind = SLUICE_METRIC_HISTOGRAM, .name = "a", .bounds = falling, .bound_count = 2},

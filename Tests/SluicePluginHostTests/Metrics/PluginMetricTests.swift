@@ -53,8 +53,8 @@ struct PluginMetricTests {
 
   @Test func `malformed definitions are INVALID`() async throws {
     let stage = try await StageFixture("records-metrics", configuration: ["wrong": true])
-    #expect(stage.told("wrong") == [String](repeating: "-1", count: 14))
-    #expect(stage.instance.violations[.invalidArgument] == 14)
+    #expect(stage.told("wrong") == [String](repeating: "-1", count: 15))
+    #expect(stage.instance.violations[.invalidArgument] == 15)
     #expect(stage.instance.metricSnapshots.count == 4)
   }
 
