@@ -27,8 +27,27 @@ import Testing
     #expect(events.map(\.lastEventID) == ["1", ""])
   }
 
-  @Test func `an event without a data line is dropped, and an event with an empty data line is kept`() throws {
-    #expect(try Self.events("data\n\ndata\ndata\n\ndata:").map(\.data) == ["\n"])
+  @Test func `an event with an empty data line is delivered, and an unfinished one is not`() throws {
+    #expect(try Self.events("data\n\ndata\ndata\n\ndata:").map(\.data) == ["", "\n"])
+  }
+
+  @Test(arguments: [
+    "event: done\ndata:\n\n", "event: done\ndata\n\n", "data: \nevent: done\n\n", "data:\r\revent:done\rdata\r\r",
+  ])
+  func `an event whose data is empty has its type`(_ text: String) throws {
+    let event = try #require(try Self.events(text).last)
+    #expect(event.type == "done" && event.data.isEmpty)
+  }
+
+  @Test func `an event without a data line is dropped, but its id and its reconnection time stay`() throws {
+    let events = try Self.events("event: x\nid: 7\nretry: 5\n\n: comment\n\ndata:\ndata: \n\ndata: 1\n\n")
+    #expect(events.map(\.type) == ["message", "message"] && events.map(\.data) == ["\n", "1"])
+    #expect(
+      events.map(\.lastEventID) == ["7", "7"] && events.map(\.reconnectionTime) == [.milliseconds(5), .milliseconds(5)])
+  }
+
+  @Test func `line feeds at the end of the data are kept, except for the last`() throws {
+    #expect(try Self.events("data: a\ndata\ndata:\n\ndata\ndata: a\n\n").map(\.data) == ["a\n\n", "\na"])
   }
 
   @Test func `one space after the colon is not part of the value`() throws {

@@ -11,7 +11,11 @@ import Testing
     ("../..", "http://a/"), ("../../g", "http://a/g"), ("../../../g", "http://a/g"), ("/./g", "http://a/g"),
     ("/../g", "http://a/g"), ("g.", "http://a/b/c/g."), ("..g", "http://a/b/c/..g"), ("./../g", "http://a/b/g"),
     ("g/./h", "http://a/b/c/g/h"), ("g/../h", "http://a/b/c/h"), ("g?y/../x", "http://a/b/c/g?y/../x"),
-    ("https://other/x", "https://other/x"),
+    ("https://other/x", "https://other/x"), ("g;x", "http://a/b/c/g;x"), ("g;x?y#s", "http://a/b/c/g;x?y#s"),
+    ("../", "http://a/b/"), ("../../", "http://a/"), ("../../../../g", "http://a/g"), (".g", "http://a/b/c/.g"),
+    ("g..", "http://a/b/c/g.."), ("./g/.", "http://a/b/c/g/"), ("g;x=1/./y", "http://a/b/c/g;x=1/y"),
+    ("g;x=1/../y", "http://a/b/c/y"), ("g?y/./x", "http://a/b/c/g?y/./x"), ("g#s/./x", "http://a/b/c/g#s/./x"),
+    ("g#s/../x", "http://a/b/c/g#s/../x"),
   ])
   func `references resolve as the RFC's examples do`(_ reference: String, _ expected: String) throws {
     let base = HTTPURL("http://a/b/c/d;p?q")

@@ -2,8 +2,8 @@
 struct EventStreamParser: Sendable {
   /// The maximum number of bytes in the data of an event.
   let maximumBytes: Int
+  /// The values of the `data` lines, each with an LF after it.
   private var data: [UInt8] = []
-  private var hasData = false
   private var type = ""
   private var lastEventID = ""
   private var reconnectionTime: Duration?
@@ -14,7 +14,7 @@ struct EventStreamParser: Sendable {
   init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
   /// Takes a line without its line end.
-  /// - Returns: the event if this line is empty and thus completes an event that has data; otherwise nil.
+  /// - Returns: the event if this line is empty and thus completes an event with a `data` line; otherwise nil.
   mutating func take(_ line: [UInt8]) throws(TooLarge) -> ServerSentEvent? {
     var line = line[...]
     // A byte order mark at the beginning of the stream is not part of it.
@@ -33,10 +33,9 @@ struct EventStreamParser: Sendable {
   private mutating func take(_ name: String, _ value: ArraySlice<UInt8>) throws(TooLarge) {
     switch name {
     case "data":
-      guard data.count + value.count < maximumBytes else { throw TooLarge() }
-      if hasData { data.append(0x0A) }
+      guard data.count + value.count <= maximumBytes else { throw TooLarge() }
       data += value
-      hasData = true
+      data.append(0x0A)
     case "event": type = String(decoding: value, as: UTF8.self)
     case "id" where !value.contains(0): lastEventID = String(decoding: value, as: UTF8.self)
     case "retry" where !value.isEmpty && value.allSatisfy { (0x30...0x39).contains($0) }:
@@ -51,10 +50,10 @@ struct EventStreamParser: Sendable {
   private mutating func dispatch() -> ServerSentEvent? {
     defer {
       data = []
-      hasData = false
       type = ""
     }
-    guard hasData, !data.isEmpty else { return nil }
+    // Only an event without a `data` line is dropped: the data of an empty line is an LF, which is removed.
+    guard data.popLast() != nil else { return nil }
     return ServerSentEvent(
       type: type.isEmpty ? "message" : type, data: String(decoding: data, as: UTF8.self), lastEventID: lastEventID,
       reconnectionTime: reconnectionTime)

@@ -51,7 +51,10 @@ extension DifferenceRule {
     ) {
       $0.hasNeighbours { $0 == 0x0A && $1 == 0x20 }
     },
-    weRefuse("reads a folded field that decides about the message", "RFC 9112 §5.2 allows a refusal", ["a folded"]) {
+    weRefuse(
+      "reads a folded field that decides about the message",
+      "stricter than RFC 9112 §5.2, by which a client replaces the fold with a space", ["a folded"]
+    ) {
       $0.hasNeighbours { $0 == 0x0A && [0x20, 0x09].contains($1) }
     },
     weRefuse(
