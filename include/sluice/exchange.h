@@ -197,7 +197,8 @@ typedef struct sluice_exchange_api {
   /// inside `enter` while on_chunk or on_end is suspended. Fails like `header_set`, and with SLUICE_STATUS_INVALID for
   /// a field that says where the message ends, where it goes or what its content is (RFC 9110 §6.5.1). If that side
   /// cannot have trailers, such as a request that libcurl sends, the field is not sent, and the result is
-  /// SLUICE_STATUS_UNSUPPORTED, which is no violation. [loop]
+  /// SLUICE_STATUS_UNSUPPORTED, which is no violation. Returns SLUICE_STATUS_LIMIT if the body would then have more than
+  /// 4096 trailers, or trailers of more than 256 KiB. [loop]
   sluice_status (*trailer_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
 
   /// Gets the first value of a request header as the current hop has sent it, including the changes of issue stages.

@@ -118,10 +118,15 @@ extension ExchangeCall {
   }
 
   fileprivate func addTrailer(_ side: MessageSide, _ name: String, _ value: String) throws(StageFailure) {
+    var status = sluice_status(SLUICE_STATUS_OK)
     let isAdded = try write("trailer \"\(name)\"") { api, exchange in
-      withText(name) { name in withText(value) { api.pointee.trailer_add(exchange, side.rawValue, name, $0) } }
+      status = withText(name) { name in withText(value) { api.pointee.trailer_add(exchange, side.rawValue, name, $0) } }
+      return status
     }
     guard !isAdded else { return }
+    if status == sluice_status(SLUICE_STATUS_LIMIT) {
+      throw StageFailure(message: "trailer \"\(name)\": the body has too many trailers, or trailers of too many bytes")
+    }
     throw StageFailure(
       message: "trailer \"\(name)\": this body cannot have trailers; a request has them only over Sluice's own"
         + " transport (transport.engine, transport.httpVersion)")

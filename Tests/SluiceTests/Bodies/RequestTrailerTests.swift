@@ -68,6 +68,51 @@ import Testing
     #expect(names(server.requests.first) == ["x-sum"])
   }
 
+  @Test(arguments: [(100_000, 1), (100, 65_536)])
+  func `a stage cannot add more trailers to a body than a head may have fields and bytes`(
+    _ count: Int, _ size: Int
+  ) async throws {
+    var options = ServerOptions()
+    options.connectionMemoryBytes = 1 << 20
+    let server = try LoopbackServer(options: options)
+    defer { server.stop() }
+    let product = try await PluginCompiler.compile("adds-many-trailers", defines: ["COUNT=\(count)", "SIZE=\(size)"])
+    chmod(product.path, 0o755)
+    let text = #"{"plugins": {"stage": {"library": "\#(product.path)"}}, "request": ["stage"], "response": ["stage"]}"#
+    let log = Watched<[String]>([])
+    let engine = try Engine(Configuration(text: Array(text.utf8))) { line in log.update { $0.append(line.message) } }
+    let result = await engine.transaction(try request(server.baseURL))
+    await engine.shutdown()
+    withExtendedLifetime(product) {}
+    #expect(result.error == nil, "\(String(describing: result.error))")
+    let added = size == 1 ? 4096 : 3
+    for side in ["request", "response"] {
+      #expect(log.value.contains("\(side)-added=\(added)") && log.value.contains("\(side)-answer=5"), "\(log.value)")
+    }
+    #expect(server.requests.first?.trailers.count == added && result.response?.trailers.count == added)
+  }
+
+  @Test(arguments: [true, false])
+  func `a document with more trailers than a head may have fields fails the transaction`(
+    isRequest: Bool
+  ) async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let trailers = JSONValue.object()
+    for number in 0...4096 { trailers["x-\(number)"] = "1" }
+    var configuration = Configuration()
+    configuration.addStage(
+      "document",
+      StageCode(
+        request: { request, _ in if isRequest { request.document(for: .writing)?["trailers"] = trailers } },
+        response: { response, _ in if !isRequest { response.document(for: .writing)?["trailers"] = trailers } }))
+    let engine = try Engine(configuration)
+    let result = await engine.transaction(try request(server.baseURL))
+    await engine.shutdown()
+    #expect(result.error?.message.contains("more than 4096 trailers") == true, "\(String(describing: result.error))")
+    #expect(server.requestCount == (isRequest ? 0 : 1))
+  }
+
   @Test func `a suspended stage adds a trailer before it continues`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

@@ -120,8 +120,11 @@ final class LiveDocument: MessageDocument {
     }
   }
 
-  /// Applies the rule of `trailer_add` to the document; fields that came with the message may stay.
+  /// Applies the rules of `trailer_add` to the document; fields that came with the message may stay.
   private static func checkTrailers(_ fields: HeaderFields, against original: HeaderFields) throws(MessageError) {
+    if fields.count > original.count || fields.wireByteCount > original.wireByteCount {
+      try fields.validateTrailerCount()
+    }
     for index in fields.indices {
       let name = fields.buffer.span.extracting(fields.nameRange(at: index))
       guard FieldSyntax.isBarredFromTrailers(name), original.firstIndex(named: name) == nil else { continue }

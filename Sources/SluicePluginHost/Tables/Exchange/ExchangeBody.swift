@@ -115,6 +115,16 @@ enum ExchangeBody {
     guard !FieldSyntax.isBarredFromTrailers(name.span) else {
       return called.refuse(.invalidArgument, "trailer_add: \(PlainText.quote(name.span)) is not allowed as a trailer")
     }
+    let hasRoom =
+      side == 0
+      ? called.exchange.nativeRequest.trailers.hasRoomForTrailer(name.span, value.span)
+      : called.exchange.nativeResponse?.trailers.hasRoomForTrailer(name.span, value.span) ?? true
+    guard hasRoom else {
+      called.call.pointee.instance.seat.reportLimit(
+        "stages add at most \(HeaderFields.maximumTrailers) trailers to a body, of \(HeaderFields.maximumTrailerBytes)"
+          + " bytes")
+      return Status.limit
+    }
     if side == 0 {
       called.dropRequestView()
       called.exchange.nativeRequest.trailers.append(name.span, value.span, marks: .addedByStage)
