@@ -2,6 +2,19 @@
 #ifndef SLUICE_CMICROHTTPD_SHIM_H
 #define SLUICE_CMICROHTTPD_SHIM_H
 #include <microhttpd.h>
+#include <stdarg.h>
+
+/// What to call for each message of the library. The text of the message depends on the version and the language.
+typedef struct {
+  void (*function)(void *context);
+  void *context;
+} sluice_mhd_log;
+
+static inline void sluice_mhd_write_log(void *log, const char *format, va_list arguments) {
+  const sluice_mhd_log *target = (const sluice_mhd_log *)log;
+  (void)format, (void)arguments;
+  target->function(target->context);
+}
 
 typedef struct {
   int listening_socket;
@@ -14,6 +27,9 @@ typedef struct {
   MHD_RequestCompletedCallback on_completed;
   /// Called when a connection begins and ends; may be NULL.
   MHD_NotifyConnectionCallback on_connection;
+  /// Called for each message of the library, such as the one before it answers a request itself. It must live as long
+  /// as the daemon.
+  sluice_mhd_log *log;
 } sluice_mhd_options;
 
 /// Creates a daemon without threads that accepts connections from a socket which is already listening. The daemon then
@@ -23,7 +39,8 @@ typedef struct {
 /// events waits for the next event, without limit, before it serves them.
 static inline struct MHD_Daemon *sluice_mhd_start(const sluice_mhd_options *options) {
   return MHD_start_daemon(
-      MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, options->on_request, options->context,
+      MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, options->on_request,
+      options->context, MHD_OPTION_EXTERNAL_LOGGER, sluice_mhd_write_log, options->log,
       MHD_OPTION_LISTEN_SOCKET, options->listening_socket,
       MHD_OPTION_CONNECTION_LIMIT, options->connection_limit,
       MHD_OPTION_CONNECTION_TIMEOUT, options->idle_timeout_seconds,

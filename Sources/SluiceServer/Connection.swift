@@ -8,6 +8,14 @@ import Glibc
 struct Connection: @unchecked Sendable {
   let pointer: OpaquePointer
 
+  init(pointer: OpaquePointer) { self.pointer = pointer }
+
+  /// The connection with this id, which must be open.
+  init?(_ id: OpenConnections.ID) {
+    guard let pointer = OpaquePointer(bitPattern: id) else { return nil }
+    self.pointer = pointer
+  }
+
   /// The id of the connection, which is valid while the connection is open.
   var id: OpenConnections.ID { UInt(bitPattern: pointer) }
   var descriptor: Int32 { sluice_mhd_descriptor(pointer) }

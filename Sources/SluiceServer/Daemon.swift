@@ -4,6 +4,7 @@ import Glibc
 /// libmicrohttpd's handle, used only on one worker's thread.
 struct Daemon {
   private let pointer: OpaquePointer
+  private let log: UnsafeMutablePointer<sluice_mhd_log>
   /// A descriptor that is readable when the daemon has something to do. It is closed with the daemon.
   let epollDescriptor: Int32
 
@@ -13,6 +14,9 @@ struct Daemon {
 
   /// Starts a daemon. If this succeeds, the daemon owns the descriptor. The dispatcher must outlive the daemon.
   init?(accepting descriptor: Int32, _ options: ServerOptions, _ dispatcher: RequestDispatcher) {
+    let context = Unmanaged.passUnretained(dispatcher).toOpaque()
+    log = .allocate(capacity: 1)
+    log.initialize(to: sluice_mhd_log(function: RequestCallbacks.message, context: context))
     var settings = sluice_mhd_options(
       listening_socket: descriptor,
       // This replaces the library's default limit, FD_SETSIZE. If the options have no limit, only the number of
@@ -21,12 +25,16 @@ struct Daemon {
         ?? 1_000_000,
       idle_timeout_seconds: UInt32(clamping: options.idleTimeout.components.seconds),
       connection_memory_bytes: options.connectionMemoryBytes,
-      context: Unmanaged.passUnretained(dispatcher).toOpaque(),
+      context: context,
       on_request: RequestCallbacks.request,
       on_target: RequestCallbacks.target,
       on_completed: RequestCallbacks.completed,
-      on_connection: options.maximumConnections == nil ? nil : RequestCallbacks.connection)
-    guard let daemon = sluice_mhd_start(&settings) else { return nil }
+      on_connection: options.maximumConnections == nil ? nil : RequestCallbacks.connection,
+      log: log)
+    guard let daemon = sluice_mhd_start(&settings) else {
+      log.deallocate()
+      return nil
+    }
     pointer = daemon
     epollDescriptor = sluice_mhd_epoll(daemon)
   }
@@ -61,5 +69,6 @@ struct Daemon {
   /// Closes the listening socket and every connection. Call it only once, while no connection is suspended.
   func stop() {
     MHD_stop_daemon(pointer)
+    log.deallocate()
   }
 }

@@ -8,8 +8,11 @@ enum RequestCallbacks {
   typealias Target =
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer?
 
-  static let target: Target = { _, target, _ in
+  static let target: Target = { context, target, connection in
     let request = IncomingRequest(target: target.map { String(cString: $0) } ?? "")
+    if let context, let connection {
+      Unmanaged<RequestDispatcher>.fromOpaque(context).takeUnretainedValue().began(Connection(pointer: connection))
+    }
     return Unmanaged.passRetained(request).toOpaque()
   }
 
@@ -25,6 +28,11 @@ enum RequestCallbacks {
       request.version = version.map { String(cString: $0) } ?? ""
     }
     return dispatcher.advance(request, on: Connection(pointer: connection), with: piece)
+  }
+
+  static let message: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
+    guard let context else { return }
+    Unmanaged<RequestDispatcher>.fromOpaque(context).takeUnretainedValue().refuseBrokenLengths()
   }
 
   static let completed: MHD_RequestCompletedCallback = { context, connection, slot, _ in

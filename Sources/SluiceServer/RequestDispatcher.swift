@@ -12,6 +12,8 @@ final class RequestDispatcher: Sendable {
   private let crowdRefusal: ServerResponse
   /// The open connections; nil if their number is not limited.
   private let connections: Locked<OpenConnections>?
+  /// The connections whose request line has arrived, but not the end of the head.
+  private let unfinishedHeads = Locked<Set<OpenConnections.ID>>([])
 
   init(handler: @escaping EmbeddedServer.Handler, _ options: ServerOptions, parking: ConnectionParking) {
     self.parking = parking
@@ -46,6 +48,7 @@ final class RequestDispatcher: Sendable {
   /// length is over the limit, the request is refused before the client sends the body (RFC 9110 §10.1.1).
   private func begin(_ request: IncomingRequest, on connection: Connection) -> MHD_Result {
     request.stage = .reading
+    unfinishedHeads.withLock { _ = $0.remove(connection.id) }
     if let fault = connection.headCheck.fault(version: request.version) { return refuse(fault, on: connection) }
     if let length = connection.contentLength, length > UInt64(maximumBodyBytes) { return refuseBody(on: connection) }
     return .YES
@@ -71,8 +74,35 @@ final class RequestDispatcher: Sendable {
     send(bodyRefusal(maximumBodyBytes), on: connection)
   }
 
+  /// Called when the request line has arrived.
+  func began(_ connection: Connection) { unfinishedHeads.withLock { _ = $0.insert(connection.id) } }
+
   /// Called when the answer to the request was sent or given up.
-  func end(on connection: Connection) { connections?.withLock { $0.end(connection.id) } }
+  func end(on connection: Connection) {
+    unfinishedHeads.withLock { _ = $0.remove(connection.id) }
+    connections?.withLock { $0.end(connection.id) }
+  }
+
+  /// Answers the requests whose length libmicrohttpd cannot read. Called before libmicrohttpd answers one of them.
+  ///
+  /// libmicrohttpd 0.9.75 writes the head of this answer twice. It writes no body that the program has chosen, and
+  /// nothing tells which connection it answers. So the answer is written to the socket here, and the socket is shut down
+  /// for writing: then libmicrohttpd cannot write its answer, and closes the connection.
+  func refuseBrokenLengths() {
+    for id in unfinishedHeads.withLock({ $0 }) {
+      guard let connection = Connection(id), let refusal = refusalOfLength(on: connection) else { continue }
+      unfinishedHeads.withLock { _ = $0.remove(id) }
+      RawResponse(refusal).writeLast(to: connection.descriptor)
+    }
+  }
+
+  private func refusalOfLength(on connection: Connection) -> ServerResponse? {
+    switch connection.headCheck.lengthFault {
+    case .none: nil
+    case .tooLarge: bodyRefusal(maximumBodyBytes)
+    case .malformed(let fault): headRefusal(fault)
+    }
+  }
 
   /// Counts a new connection. If there are now too many, shuts down the socket of an idle connection, which
   /// libmicrohttpd then treats as if its client had disconnected.

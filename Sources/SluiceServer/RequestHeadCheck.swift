@@ -10,6 +10,11 @@ struct RequestHeadCheck {
   private var framing = RequestFraming()
   private var reason: String?
   private var hasHost = false
+  private var hasTransferCoding = false
+  private var firstLength: LengthForm?
+
+  /// How libmicrohttpd reads the value of a `Content-Length`.
+  private enum LengthForm { case number, tooLarge, malformed }
 
   mutating func take(_ name: Span<UInt8>, _ value: Span<UInt8>) {
     if !FieldSyntax.isToken(name) {
@@ -20,9 +25,13 @@ struct RequestHeadCheck {
       if hasHost { reason = "more than one Host (RFC 9112 §3.2)" }
       hasHost = true
     } else if Self.begins(name, "content-length") {
-      name.count == 14 ? framing.takeContentLength(value) : refuseFolded(name)
+      guard name.count == 14 else { return refuseFolded(name) }
+      framing.takeContentLength(value)
+      if firstLength == nil { firstLength = Self.form(of: value) }
     } else if Self.begins(name, "transfer-encoding") {
-      name.count == 17 ? framing.takeTransferEncoding(value) : refuseFolded(name)
+      guard name.count == 17 else { return refuseFolded(name) }
+      framing.takeTransferEncoding(value)
+      hasTransferCoding = true
     }
   }
 
@@ -45,6 +54,33 @@ struct RequestHeadCheck {
       return HeadFault(
         status: 501, reason: "the Transfer-Encoding has a coding other than chunked, which this server does not know")
     } catch { return HeadFault(status: 400, reason: error.reason) }
+  }
+
+  /// Why libmicrohttpd refuses the head before this server can look at it.
+  enum LengthFault { case none, tooLarge, malformed(HeadFault) }
+
+  /// The fault of the length, if libmicrohttpd reads the length and cannot.
+  var lengthFault: LengthFault {
+    switch hasTransferCoding ? .number : firstLength ?? .number {
+    case .number: .none
+    case .tooLarge: .tooLarge
+    case .malformed:
+      .malformed(fault(version: "") ?? HeadFault(status: 400, reason: "a Content-Length that is not one number"))
+    }
+  }
+
+  private static func form(of value: Span<UInt8>) -> LengthForm {
+    guard !value.isEmpty else { return .malformed }
+    var number: UInt64 = 0
+    var isTooLarge = false
+    for index in value.indices {
+      guard (0x30...0x39).contains(value[index]) else { return .malformed }
+      let (product, overflow) = number.multipliedReportingOverflow(by: 10)
+      let (sum, carry) = product.addingReportingOverflow(UInt64(value[index] - 0x30))
+      isTooLarge = isTooLarge || overflow || carry
+      number = sum
+    }
+    return isTooLarge ? .tooLarge : .number
   }
 
   private static func isValue(_ bytes: Span<UInt8>) -> Bool {
