@@ -15,9 +15,9 @@ extension HTTPURL {
       }
     }
     let hostEnd = try endOfHost(bytes, start..<range.upperBound)
-    let host = try host(bytes, start..<hostEnd)
+    let (host, hasFinalDot) = try host(bytes, start..<hostEnd)
     let port = try port(bytes, hostEnd..<range.upperBound)
-    return (Origin(scheme: scheme, host: host, port: port), userInfo)
+    return (Origin(scheme: scheme, host: host, port: port, hasFinalDot: hasFinalDot), userInfo)
   }
 
   private static func endOfHost(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(MessageError) -> Int {
@@ -29,14 +29,17 @@ extension HTTPURL {
     return bracket + 1
   }
 
-  private static func host(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(MessageError) -> String {
+  /// Reads the host. The final dot of an IPv4 address has no meaning.
+  private static func host(
+    _ bytes: Span<UInt8>, _ range: Range<Int>
+  ) throws(MessageError) -> (host: String, hasFinalDot: Bool) {
     guard !range.isEmpty else { throw failure(bytes, "names no host") }
     if bytes[range.lowerBound] == UInt8(ascii: "[") {
       let inner = range.lowerBound + 1..<range.upperBound - 1
       guard let address = IPv6Address(bytes.extracting(inner)) else {
         throw failure(bytes, "has no IPv6 address between [ and ]; a zone, as in fe80::1%25eth0, is not supported")
       }
-      return address.description
+      return (address.description, false)
     }
     guard firstIndex(in: bytes, range, where: { !isHostCharacter($0) }) == range.upperBound else {
       throw failure(bytes, "has a character in its host that is not a letter, digit, dot, hyphen or underscore")
@@ -45,10 +48,11 @@ extension HTTPURL {
     let name = isFullyQualified ? range.lowerBound..<range.upperBound - 1 : range
     guard !name.isEmpty else { throw failure(bytes, "names no host") }
     let lastLabel = try lastLabel(of: bytes, name)
-    guard !isNumber(bytes.extracting(lastLabel)) || IPv4Address(bytes.extracting(name)) != nil else {
+    let isAddress = isNumber(bytes.extracting(lastLabel))
+    guard !isAddress || IPv4Address(bytes.extracting(name)) != nil else {
       throw failure(bytes, "has a host that ends in a number but is not an IPv4 address of four decimal numbers")
     }
-    return lowercased(bytes, name)
+    return (lowercased(bytes, name), isFullyQualified && !isAddress)
   }
 
   /// Checks the labels of a name, and returns where the last one is.

@@ -35,9 +35,10 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// Where the URL leads; the port is the scheme's default if the URL names no port.
   public var origin: Origin { parts.origin }
 
-  /// Whether the URL leads to this origin. Gives the same result as comparing ``origin``, but does not copy it.
+  /// Whether the URL leads to this origin, and its host is looked up in the same form. Does not copy the origin.
   package func isAt(_ origin: Origin) -> Bool {
     parts.origin.port == origin.port && parts.origin.scheme == origin.scheme && parts.origin.host == origin.host
+      && parts.origin.hasFinalDot == origin.hasFinalDot
   }
 
   /// `user:password`, still percent-encoded; nil if the URL has neither.

@@ -15,13 +15,32 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
   public var host: String
   /// The port in use; the scheme's default if the URL named none.
   public var port: UInt16
+  /// Whether the URL has a final dot after the name: then the name is looked up as it is, and no search domain of the
+  /// system is added to it. Origins with and without the dot are equal.
+  package private(set) var hasFinalDot = false
 
   /// Does not convert `host`; the caller must pass it in the form of ``host``. Without a port, the scheme's default
   /// is used.
-  package init(scheme: Scheme, host: String, port: UInt16? = nil) {
+  package init(scheme: Scheme, host: String, port: UInt16? = nil, hasFinalDot: Bool = false) {
     self.scheme = scheme
     self.host = host
     self.port = port ?? scheme.defaultPort
+    self.hasFinalDot = hasFinalDot
+  }
+
+  /// The host as it is looked up: ``host``, with the final dot if the URL has one.
+  package var lookUpName: String { hasFinalDot ? host + "." : host }
+
+  /// Compares scheme, host and port.
+  public static func == (left: Origin, right: Origin) -> Bool {
+    left.scheme == right.scheme && left.port == right.port && left.host == right.host
+  }
+
+  /// Hashes scheme, host and port.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(scheme)
+    hasher.combine(host)
+    hasher.combine(port)
   }
 
   /// The origin as a URL without a path, and without the port if it is the scheme's default.

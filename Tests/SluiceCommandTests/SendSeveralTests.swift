@@ -226,6 +226,26 @@ import Testing
     #expect(result.status == 2 && result.errorText.contains(message), "\(result.status) \(result.errorText)")
   }
 
+  @Test(arguments: [
+    ("h.test.", ["--resolve", "H.test.:PORT:127.0.0.1"], true),
+    ("h.test.", ["--resolve", "h.test:PORT:127.0.0.1"], false),
+    ("h.test", ["--resolve", "h.test.:PORT:127.0.0.1"], false), ("h.test.", ["--resolve", "*:PORT:127.0.0.1"], true),
+    ("h.test.", ["--connect-to", "h.test.::127.0.0.1:PORT"], true),
+    ("127.0.0.1.", ["--resolve", "h:80:127.0.0.2"], true),
+    ("localhost.", [], true), ("a.localhost.", [], true),
+  ])
+  func `the final dot of a host is a part of its name for options and for the look-up`(
+    _ host: String, _ options: [String], _ isReached: Bool
+  ) async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let options = options.map { $0.replacing("PORT", with: "\(server.port)") }
+    let result = try await Tool.run(arguments: ["send"] + options + ["http://\(host):\(server.port)/x"])
+    #expect((result.status == 0) == isReached, "\(result.status) \(result.errorText)")
+    guard !isReached else { return }
+    #expect(result.status == 6 && result.errorText.contains("cannot resolve \"\(host)\""), "\(result.errorText)")
+  }
+
   @Test(arguments: [["--resolve", "h:80:127.0.0.1"], ["-4"], ["--interface", "lo"], ["--connect-to", "::h:1"]])
   func `options that are not supported over libcurl are refused together with a proxy`(
     _ options: [String]

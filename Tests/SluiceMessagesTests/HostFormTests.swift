@@ -46,6 +46,16 @@ struct HostFormTests {
     #expect(try HTTPURL(url.origin.description).origin == url.origin)
   }
 
+  @Test func `origins with and without a final dot are equal, and only the look-up sees the dot`() {
+    let (with, without) = (HTTPURL("http://A.example./x").origin, HTTPURL("http://a.example/").origin)
+    #expect(with == without && Set([with, without]).count == 1 && with.host == "a.example")
+    #expect(with.description == "http://a.example")
+    #expect(with.lookUpName == "a.example." && without.lookUpName == "a.example")
+    #expect(HTTPURL("http://127.0.0.1./").origin.lookUpName == "127.0.0.1")
+    #expect(HTTPURL("http://[::1]/").origin.lookUpName == "::1")
+    #expect(HTTPURL("http://a.example./x").sibling("http://a.example./y".utf8.span)?.origin.lookUpName == "a.example.")
+  }
+
   @Test func `all spellings of an address are equal, and differ from other addresses`() throws {
     var random = SeededRandom(seed: 8)
     for _ in 0..<2000 {

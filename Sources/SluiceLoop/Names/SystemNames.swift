@@ -10,7 +10,7 @@ package enum SystemNames {
   /// `localhost` and the names below it have only loopback addresses, and only `localhost` itself is looked up, so that
   /// no DNS server decides what these names mean on this machine (RFC 6761 §6.3).
   package static func addresses(of name: String) -> NameResolver.Answer {
-    guard Origin.isLocalhost(name) else { return lookUp(name) }
+    guard Origin.isLocalhost(name.hasSuffix(".") ? String(name.dropLast()) : name) else { return lookUp(name) }
     let known = (try? lookUp("localhost").get()) ?? []
     let loopback = known.filter { Origin(scheme: .http, host: $0).isLoopback }
     return .success(loopback.isEmpty ? ["127.0.0.1", "::1"] : loopback)

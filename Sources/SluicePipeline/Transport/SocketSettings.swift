@@ -3,7 +3,8 @@
 package struct SocketSettings: Sendable, Hashable {
   /// A host and a port.
   package struct Place: Sendable, Hashable {
-    /// A name or an address, in lower case. An IPv6 address has no brackets.
+    /// A name or an address, in lower case. An IPv6 address has no brackets. A name keeps its final dot: a name with a
+    /// final dot is another place than the name without it.
     package var host: String
     package var port: UInt16
 

@@ -78,7 +78,7 @@ final class OriginPool {
     }
     if let unixSocket = key.unixSocket { settings.unixSocket = unixSocket }
     self.settings = settings
-    destination = settings.sockets.destination(of: SocketSettings.Place(host: origin.host, port: origin.port))
+    destination = settings.sockets.destination(of: SocketSettings.Place(host: origin.lookUpName, port: origin.port))
     self.transport = transport
     preamble = RequestHead.Preamble(origin, transport.defaults)
     limit = transport.settings.maximumConnectionsPerHost.map { max(1, $0 / max(1, transport.settings.loops)) }

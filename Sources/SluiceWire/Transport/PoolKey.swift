@@ -4,6 +4,8 @@ import SluicePipeline
 /// The properties that all connections of a pool share.
 struct PoolKey: Hashable {
   let origin: Origin
+  /// Whether the name is looked up with its final dot. A name with a final dot can lead to another machine than the name without the dot.
+  let hasFinalDot: Bool
   /// The challenges of the handshake that delegates answer; nil if they answer none.
   let handshake: HandshakePolicy?
   /// The number of a pool that is for a single transfer; 0 for a shared pool.
@@ -15,6 +17,7 @@ struct PoolKey: Hashable {
 
   init(_ origin: Origin) {
     self.origin = origin
+    hasFinalDot = origin.hasFinalDot
     handshake = nil
     number = 0
     identity = nil
@@ -23,6 +26,7 @@ struct PoolKey: Hashable {
 
   init(_ request: borrowing Request, _ options: TransferOptions, for transfer: WireTransfer) {
     origin = request.url.origin
+    hasFinalDot = origin.hasFinalDot
     let isSecure = origin.scheme == .https
     handshake = isSecure ? options.handshake : nil
     number = handshake?.choosesForCall == true ? transfer.takeOwnPoolNumber() : 0

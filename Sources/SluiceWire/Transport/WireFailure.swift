@@ -10,7 +10,9 @@ import SluiceTransport
 /// The errors of this transport: what failed, why, and what to do.
 enum WireFailure {
   static func name(_ origin: Origin, _ error: NameError) -> TransportError {
-    make(.nameLookup, "cannot resolve \(PlainText.quote(origin.host)): \(error.advice)", origin, isBeforeSending: true)
+    make(
+      .nameLookup, "cannot resolve \(PlainText.quote(origin.lookUpName)): \(error.advice)", origin,
+      isBeforeSending: true)
   }
 
   static func withoutAddress(_ origin: Origin, _ settings: TransportSettings) -> TransportError {
@@ -28,7 +30,7 @@ enum WireFailure {
       return make(.connect, "no connection: \(origin.host) is not an \(kind)", origin, isBeforeSending: true)
     }
     return make(
-      .nameLookup, "cannot resolve \(PlainText.quote(origin.host)): the name has no \(kind)", origin,
+      .nameLookup, "cannot resolve \(PlainText.quote(origin.lookUpName)): the name has no \(kind)", origin,
       isBeforeSending: true)
   }
 
