@@ -57,9 +57,10 @@ import Testing
   @Test func `call-outs are recorded without secrets, and answered from the recording`() async throws {
     try await record()
     let text = try FileTree.readText(recording)
-    #expect(!text.contains("s3cret") && !text.contains("sig=abc"), "\(text)")
     let documents = try text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
     #expect(documents.reduce(0) { $0 + ($1["callOuts"]?.count ?? 0) } == 3)
+    let recorded = "\(JSONValue.array(of: documents.compactMap { $0["callOuts"] }))"
+    #expect(!recorded.contains("s3cret") && !recorded.contains("sig=abc"), "\(recorded)")
     #expect(documents.allSatisfy { $0["outcome"]?["status"] == 200 })
     let (sent, asked) = (server.requestCount, tokens.requestCount)
     let result = try await replay()

@@ -233,6 +233,7 @@ complete -c sluice -n "__fish_seen_subcommand_from replay" -s c -l config -rF -d
 complete -c sluice -n "__fish_seen_subcommand_from replay" -l old -rF -d 'The old build: a library, or without -c a configuration'
 complete -c sluice -n "__fish_seen_subcommand_from replay" -l new -rF -d 'The new build: a library, or without -c a configuration'
 complete -c sluice -n "__fish_seen_subcommand_from replay" -l name -x -d 'With -c, the plugin whose library is replaced, if there are several'
+complete -c sluice -n "__fish_seen_subcommand_from replay" -l answer -rF -d 'Answer call-outs that the recording has no answer to with this response document'
 complete -c sluice -n "__fish_seen_subcommand_from replay" -l document -d 'Print the report as a JSON document'
 complete -c sluice -n "__fish_seen_subcommand_from replay" -s h -l help -d 'Show this help'
 
