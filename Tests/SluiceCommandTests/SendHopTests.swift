@@ -53,4 +53,23 @@ import Testing
     #expect(try await Tool.run("send", "-u", "nobody", server.baseURL).status == 2)
     #expect(try await Tool.run("send", "--digest", server.baseURL).status == 2)
   }
+
+  @Test func `--digest asks with an empty body before it reads standard input, and -u alone cannot repeat the input`()
+    async throws
+  {
+    let challenge = HeaderLine("WWW-Authenticate", #"Digest realm="r", nonce="n", qop="auth""#)
+    let server = try LoopbackServer { request in
+      request.headers.first("authorization")?.hasPrefix("Digest ") == true
+        ? ServerResponse(body: .bytes(request.body)) : ServerResponse(status: 401, headers: [challenge])
+    }
+    defer { server.stop() }
+    let digest = try await Tool.run("send", "-T", "-", "--digest", "-u", "u:p", server.baseURL, input: "hello")
+    #expect(digest.status == 0 && digest.outputText == "hello", "\(digest.errorText)")
+    #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["", "hello"])
+    for options in [["-u", "u:p"], ["-u", "u:p", "--anyauth"]] {
+      let result = try await Tool.run(arguments: ["send", "-T", "-"] + options + [server.baseURL], input: "hello")
+      #expect(result.status == 65 && result.errorText.contains("body_not_replayable"), "\(result.errorText)")
+      #expect(result.errorText.contains("--digest") && !result.errorText.contains("the server answered 401"))
+    }
+  }
 }

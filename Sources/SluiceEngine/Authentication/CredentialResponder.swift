@@ -29,6 +29,12 @@ final class CredentialResponder: ChallengeResponder {
     CredentialSession.of(exchange)?.renew(&request, on: exchange)
   }
 
+  /// With ``CredentialPolicy/whenAsked``, nobody knows whether the server asks at all.
+  func awaitsChallenge(for exchange: Exchange) -> Bool {
+    policy == .digest && hasCredentials(status: 401, for: exchange)
+      && !exchange.nativeRequest.headers.contains("authorization")
+  }
+
   private func isForeign(_ exchange: Exchange) -> Bool {
     guard let value = exchange.nativeRequest.headers["authorization"] else { return false }
     return CredentialSession.of(exchange)?.value != value

@@ -52,7 +52,10 @@ struct DigestChallenge: Sendable, Hashable {
       "response=\"\(response)\"", "algorithm=\(algorithm.name)",
     ]
     if let opaque { parts.append("opaque=\(Self.quoted(opaque))") }
-    if hasQuality { parts += ["qop=auth", "nc=\(number)", "cnonce=\"\(clientNonce)\""] }
+    if hasQuality { parts += ["qop=auth", "nc=\(number)"] }
+    // RFC 2617 §3.2.2 forbids a client nonce without a quality, but then no server could verify a session: its hash
+    // contains the client nonce (§3.2.2.2). RFC 7616 §3.4 demands the client nonce.
+    if hasQuality || algorithm.isSession { parts.append("cnonce=\"\(clientNonce)\"") }
     if hashesUser { parts.append("userhash=true") }
     return "Digest " + parts.joined(separator: ", ")
   }

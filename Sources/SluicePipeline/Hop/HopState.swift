@@ -14,6 +14,10 @@ final class HopState {
   var redirect: Redirect?
   var challenges: [Challenge] = []
   var status = 0
+  /// Whether the hop has no body, because the server is first asked for its challenge.
+  var isAsking = false
+  /// Whether the server was asked and wants no credentials.
+  var isUnprotected = false
   private var visited: Set<String> = []
 
   /// Notes the source and the target of a redirect. Returns false if the next request would repeat an earlier request.

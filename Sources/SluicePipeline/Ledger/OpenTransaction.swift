@@ -217,7 +217,8 @@ struct OpenTransaction: Sendable {
       try require(hop.isEnded, entry, "did_end_hop of hop \(hop.number) before it, since it has an error")
     }
     pendingRetry = (entry.time + entry.duration, entry.status)
-    hop.isRefused = entry.errorCode == .notProcessed && hop.isIssued && !hop.isAnswered
+    // A hop that asked for a challenge, and got none, is followed by the whole request.
+    hop.isRefused = entry.errorCode == .notProcessed && hop.isIssued && (!hop.isAnswered || hop.status < 300)
   }
 
   private mutating func validate(_ entry: LedgerEntry) throws(LedgerBreach) {

@@ -13,6 +13,8 @@ extension TransactionMachine {
     var stages = 0
     /// Whether the body can be sent in the next hop.
     var isReplayable = true
+    /// Whether the hop was sent without the body of the request, and the server wants no credentials.
+    var sendsWhole = false
     /// Why a redirect cannot be followed. If there is such a failure, no stage is called.
     var failure: TransactionError?
   }
@@ -26,6 +28,7 @@ extension TransactionMachine {
 
   mutating func crossingWasNoticed() -> Action {
     if let failure = crossing?.failure { return complete(failure) }
+    if crossing?.sendsWhole == true { return endAskingHop() }
     return crossingStage(0)
   }
 
@@ -43,7 +46,8 @@ extension TransactionMachine {
       return complete(
         TransactionError(
           code: .bodyNotReplayable,
-          message: "the challenge was answered, but the request body can be produced only once",
+          message: "the server demands an answer to its challenge, but the request body was sent, and can be produced"
+            + " only once; send it from memory or a file, or use Digest from the start (credentialPolicy .digest, --digest)",
           stage: stage.isEmpty ? nil : stage))
     }
     return endHop()
@@ -58,6 +62,23 @@ extension TransactionMachine {
     guard isOnWire else { return beginHop() }
     phase = .endingHop(.hop)
     return .receive(.discard)
+  }
+
+  private mutating func endAskingHop() -> Action {
+    guard isOnWire else { return sendWhole() }
+    phase = .endingHop(.whole)
+    return .receive(.discard)
+  }
+
+  /// The next hop has the whole request.
+  mutating func sendWhole() -> Action {
+    crossing = nil
+    failure = nil
+    phase = .resendNotice(.zero)
+    return .emitResend(
+      .zero,
+      TransactionError(
+        code: .notProcessed, message: "the server wants no credentials, so the request is sent with its body"))
   }
 
   mutating func beginHop() -> Action {

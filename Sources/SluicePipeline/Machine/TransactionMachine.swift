@@ -75,6 +75,8 @@ struct TransactionMachine: Sendable {
     case breakOff(TransactionError)
     case retry(Duration)
     case hop
+    /// Send the request with its body, which the ending hop did not have.
+    case whole
   }
 
   private(set) var plan: Plan
@@ -370,6 +372,7 @@ extension TransactionMachine {
     case .endingHop(.breakOff(let cause)): return breakOff(cause)
     case .endingHop(.retry(let delay)): return emitRetry(delay)
     case .endingHop(.hop): return beginHop()
+    case .endingHop(.whole): return sendWhole()
     case .awaitingBody:
       if let error { return failureStage(0, error) }
       return responseStage(0)
@@ -426,7 +429,7 @@ extension TransactionMachine {
     if case .crossingStage = phase { return crossingTimedOut(error) }
     guard isOnWire else { return .wait }
     switch phase {
-    case .connecting, .waitingForHead, .awaitingBody, .endingHop(.hop):
+    case .connecting, .waitingForHead, .awaitingBody, .endingHop(.hop), .endingHop(.whole):
       phase = .endingHop(.fail(error))
       return .cutTransfer
     case .endingHop: return .cutTransfer

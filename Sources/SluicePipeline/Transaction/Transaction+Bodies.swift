@@ -182,6 +182,7 @@ extension Transaction {
     if Self.isEmpty(&nativeRequest) { return }
     let body = exchange.nativeRequest.body
     let isStreamed = if case .stream = body { true } else { false }
+    if isStreamed, asksFirst(body) { return }
     let stages = body.isEmpty && !isStreamed ? [] : pendingStages(.request, before: pipeline.requestStages.count)
     guard isStreamed || !stages.isEmpty else { return }
     let source = try stream(of: body)

@@ -17,7 +17,7 @@ extension Transaction {
     hops.status = head.status
     // The additional call is for the responder.
     return TransactionMachine.Crossing(
-      isChallenge: true, stages: hopStageCount * challenges.count + 1, isReplayable: hopBody.isReplayable)
+      isChallenge: true, stages: hopStageCount * challenges.count + 1, isReplayable: isHopReplayable)
   }
 
   /// Credentials for a proxy go only to a proxy; a server that demands them gets none. In a tunnel, a 407 comes from
@@ -31,9 +31,10 @@ extension Transaction {
       || pipeline.settings.challengeResponder?.hasCredentials(status: status, for: exchange) == true
   }
 
-  /// The default handling; true if the request now has an answer.
+  /// The default handling; true if the challenge has an answer. If the body cannot be sent again, the machine then fails
+  /// the transaction.
   func answerOurselves(_ hops: HopState) -> Bool {
-    guard let responder = pipeline.settings.challengeResponder, machine.crossing?.isReplayable == true,
+    guard let responder = pipeline.settings.challengeResponder,
       let value = responder.answer(hops.challenges, status: hops.status, on: exchange)
     else { return false }
     exchange.nativeRequest.headers[hops.status == 407 ? "Proxy-Authorization" : "Authorization"] = value
@@ -51,6 +52,36 @@ extension Transaction {
       exchange.nativeRequest.headers.mark(at: index, marks)
       next = exchange.nativeRequest.headers.firstIndex(named: name.utf8.span, from: index + 1)
     }
+  }
+}
+
+// A body that can be sent only once must not be sent before the server has named its challenge.
+extension Transaction {
+  /// Whether this hop is sent without the body of the request, to get the challenge of the server.
+  var isAsking: Bool { hops?.isAsking == true }
+
+  /// Leaves out the body of the hop if the server must be asked first.
+  ///
+  /// - Returns: whether the body is left out. ``unroutedBody`` then has it.
+  func asksFirst(_ body: Body) -> Bool {
+    guard case .stream = body, hops?.isUnprotected != true,
+      pipeline.settings.challengeResponder?.awaitsChallenge(for: exchange) == true
+    else { return false }
+    let hops = self.hops ?? HopState()
+    self.hops = hops
+    hops.isAsking = true
+    unroutedBody = body
+    unroutedTrailers = exchange.nativeRequest.sharedTrailers
+    exchange.nativeRequest.body = .empty
+    exchange.nativeRequest.sharedTrailers = nil
+    return true
+  }
+
+  /// What must be done after the server has accepted the request without its body: it wants no credentials, so the whole
+  /// request follows.
+  func unprotected() -> TransactionMachine.Crossing {
+    hops?.isUnprotected = true
+    return TransactionMachine.Crossing(sendsWhole: true)
   }
 }
 

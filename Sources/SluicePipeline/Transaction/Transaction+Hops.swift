@@ -6,7 +6,8 @@ import SluiceRecords
 extension Transaction {
   /// Returns the event with which the machine is told about the head of a response.
   func eventOfHead() -> TransactionMachine.Event {
-    guard exchange.responseStatus >= 300, let head = exchange.nativeResponse else { return .head }
+    guard let head = exchange.nativeResponse else { return .head }
+    if head.status < 300 { return isAsking ? .crossed(unprotected()) : .head }
     let crossing =
       head.status < 400 ? redirected(head) : head.status == 401 || head.status == 407 ? challenged(head) : nil
     return crossing.map { .crossed($0) } ?? .head
@@ -20,7 +21,10 @@ extension Transaction {
   func hopStage(_ index: Int) -> StageBinding { (pipeline.hopStages + delegates)[index] }
 
   /// The body of this hop before stages change its pieces.
-  var hopBody: Body { unroutedBody ?? exchange.nativeRequest.body }
+  private var hopBody: Body { unroutedBody ?? exchange.nativeRequest.body }
+
+  /// Whether the body of this hop can be sent again. It is untouched while the server is asked for its challenge.
+  var isHopReplayable: Bool { isAsking || hopBody.isReplayable }
 
   /// Asks the stages from a position on. All stages get a challenge before any stage gets the next challenge; the
   /// engine's responder is asked last.
@@ -95,6 +99,7 @@ extension Transaction {
   }
 
   private func restoreBody() {
+    hops?.isAsking = false
     if let unroutedBody {
       exchange.nativeRequest.body = unroutedBody
       exchange.nativeRequest.sharedTrailers = unroutedTrailers

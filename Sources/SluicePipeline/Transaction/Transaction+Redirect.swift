@@ -46,7 +46,7 @@ extension Transaction {
           "\(answer(redirect)) after \(hops.redirects) redirects, which is the limit; raise "
           + "\(pipeline.settings.names.maximumRedirects)")
     }
-    guard !redirect.keepsBody || hopBody.isReplayable else {
+    guard !redirect.keepsBody || isHopReplayable else {
       return TransactionError(
         code: .bodyNotReplayable,
         message: "\(answer(redirect)), which needs the request body again, but the body can be produced only"
@@ -71,6 +71,7 @@ extension Transaction {
   func follow(_ hops: HopState) {
     guard let redirect = hops.redirect else { return }
     hops.redirects += 1
+    hops.isUnprotected = false
     metrics.countRedirect()
     var next = exchange.nativeRequest.following(redirect, pipeline.settings.redirects)
     if hops.answered > 0, !redirect.isCrossOrigin {

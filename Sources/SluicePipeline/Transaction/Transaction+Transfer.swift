@@ -146,7 +146,7 @@ extension Transaction: TransferObserver {
     disposition = .hold
     responsePassedTo = 0
     decideBody()
-    if responseStatus < 300 {
+    if responseStatus < 300, !isAsking {
       clock = nil
       perform(machine.head())
     } else {
@@ -209,7 +209,7 @@ extension Transaction: TransferObserver {
   }
 
   private func event(of error: TransportError, _ failure: TransactionError) -> TransactionMachine.Event {
-    error.code == .notProcessed && hopBody.isReplayable ? .refused(failure) : .ended(failure)
+    error.code == .notProcessed && isHopReplayable ? .refused(failure) : .ended(failure)
   }
 
   /// Called when the request is issued, and when stages may have changed its trailers.

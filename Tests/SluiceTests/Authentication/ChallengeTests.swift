@@ -13,7 +13,7 @@ import Testing
 @Suite struct ChallengeTests {
   /// Makes a server that demands Digest with user `u` and password `p`. `nonce` returns the nonce that the server
   /// accepts for a request, given the request's number.
-  private static func digestServer(
+  static func digestServer(
     _ algorithm: String = "SHA-256", more: String = "", nonce: @escaping @Sendable (Int) -> String = { _ in "n0" },
     answer: @escaping @Sendable (ServerRequest) -> ServerResponse = { _ in .text("ok") }
   ) throws -> LoopbackServer {

@@ -33,6 +33,19 @@ import Testing
     #expect(value.contains("nc=00000001") == parameters.contains("qop"))
   }
 
+  /// The hash of a session contains the client nonce (RFC 7616 §3.4.2), so the server must get it. The response was
+  /// computed with Python's hashlib.
+  @Test func `a session without a quality sends its client nonce, and no count`() throws {
+    let digest = try #require(try Self.challenge(Self.common + ", algorithm=MD5-sess"))
+    let value = try #require(digest.answer(Self.mufasa, "GET", "/dir/index.html", 1, Self.clientNonce))
+    #expect(
+      value.contains(#"response="37a7f42db2090a3fcac4e26e747d4fc8""#)
+        && value.contains(#"cnonce="\#(Self.clientNonce)""#))
+    #expect(!value.contains("nc=") && !value.contains("qop="))
+    let plain = try #require(try Self.challenge(Self.common))
+    #expect(plain.answer(Self.mufasa, "GET", "/", 1, Self.clientNonce)?.contains("cnonce") == false)
+  }
+
   /// The example of RFC 7616 §3.9.2, with the hash of the user name from the RFC's erratum.
   @Test func `a user name outside of ASCII is sent in UTF-8, or as a hash`() throws {
     let jason = Credentials(user: Array("Jäsøn Doe".utf8), password: Array("Secret, or not?".utf8))

@@ -13,4 +13,8 @@ package protocol ChallengeResponder: AnyObject, Sendable {
   /// Called when a redirect within the origin is followed. If the request has an earlier answer of this responder,
   /// replaces it by a new answer. `exchange` still has the request and response of the previous hop.
   func renew(_ request: inout Request, on exchange: Exchange)
+
+  /// Whether the responder has credentials that it sends only as the answer to a challenge. Such a request is sent
+  /// without its body at first if the body can be sent only once.
+  func awaitsChallenge(for exchange: Exchange) -> Bool
 }
