@@ -1,7 +1,8 @@
+public import SluiceMessages
 public import SluiceJSON
 
 /// Why a control socket could not be opened, or a command over it failed.
-public struct ControlError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct ControlError: DescribedError, Sendable, Hashable {
   /// The kind of failure, for programs. More kinds may be added.
   public struct Code: RawRepresentable, Sendable, Hashable {
     /// The code in documents, in snake case.

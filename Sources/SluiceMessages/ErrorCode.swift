@@ -81,8 +81,8 @@ extension ErrorCode {
 extension ErrorCode {
   /// The transaction's deadline passed.
   public static let deadline = Self(rawValue: "deadline")
-  /// The receiver of the response body could not take the body, because the disk is full or the reader has ended, for
-  /// instance.
+  /// The receiver of the response body could not take the body, for instance because the disk is full, the reader has
+  /// ended, or two tasks read one body at the same time.
   public static let sink = Self(rawValue: "sink")
   /// The response is an HTTP error, or not among the accepted statuses. If a stage answered in place of the server, the
   /// error names this stage.

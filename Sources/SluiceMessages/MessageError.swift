@@ -1,5 +1,5 @@
 /// Why a message, or a part of one, cannot be used.
-public struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct MessageError: DescribedError, Sendable, Hashable {
   /// The kind of the error, for programs.
   public var code: ErrorCode
   /// The part that is at fault, for instance `header "x-a"`; safe to show.

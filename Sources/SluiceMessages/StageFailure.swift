@@ -1,5 +1,5 @@
 /// The error with which a stage ends a transaction.
-public struct StageFailure: Error, Sendable, Hashable, CustomStringConvertible {
+public struct StageFailure: DescribedError, Sendable, Hashable {
   /// Stored behind one reference, so that a verdict takes two words; verdicts are seldom failures.
   private var parts: SharedValue<Parts>
 
@@ -32,11 +32,14 @@ public struct StageFailure: Error, Sendable, Hashable, CustomStringConvertible {
 /// The error that a stage throws to start the next attempt, from the original request.
 ///
 /// The configuration limits the number of attempts; after that the transaction fails with `retries_exhausted`.
-public struct RetryRequestError: Error, Sendable, Hashable {
+public struct RetryRequestError: DescribedError, Sendable, Hashable {
   /// The wait before the next attempt.
   public var delay: Duration
 
   /// Without a delay the next attempt begins at once. If the delay reaches the deadline of the transaction, the
   /// transaction fails with `deadline`.
   public init(after delay: Duration = .zero) { self.delay = delay }
+
+  /// For people, if the error is shown by mistake.
+  public var description: String { "a stage asks for another attempt after \(delay)" }
 }

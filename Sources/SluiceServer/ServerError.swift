@@ -1,7 +1,8 @@
+public import SluiceMessages
 import Glibc
 
 /// Why a server could not start.
-public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
+public struct ServerError: DescribedError, Sendable, Equatable {
   /// The kind of failure, for programs. Later versions can add kinds.
   public struct Code: Sendable, Equatable, RawRepresentable {
     /// The code in words joined by dashes.

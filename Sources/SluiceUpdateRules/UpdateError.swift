@@ -1,5 +1,7 @@
+public import SluiceMessages
+
 /// Why an update was refused, or could not be made.
-public struct UpdateError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct UpdateError: DescribedError, Sendable, Hashable {
   /// What kind of error it is. Later versions can add codes.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// There are too few valid signatures by the keys that the root names (TUF §5: arbitrary software).

@@ -1,7 +1,7 @@
-import SluiceMessages
+public import SluiceMessages
 
 /// Why a configuration cannot be used: in which file, on which line, at which key, what was found and what was expected.
-public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct ConfigurationError: DescribedError, Sendable, Hashable {
   /// The place of the invalid value; for a configuration created in code it has no file and no line.
   public var location: ConfigurationLocation
   /// What is wrong and what was expected.

@@ -1,9 +1,10 @@
+public import SluiceMessages
 package import SluicePipeline
 import SluicePluginHost
 package import SluicePluginImage
 
 /// Why an engine could not be created.
-public struct EngineError: Error, Sendable, CustomStringConvertible {
+public struct EngineError: DescribedError, Sendable {
   /// The kind of failure, for programs. Later versions can add codes.
   public struct Code: RawRepresentable, Hashable, Sendable {
     /// Lower-case words joined by `_`.

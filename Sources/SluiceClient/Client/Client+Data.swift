@@ -54,13 +54,13 @@ extension Client {
 
   /// Sends a request whose body consists of the elements of a sequence, while they are produced.
   ///
-  /// A separate task reads the sequence, beginning when the request is sent, at most 1 MiB ahead of the socket. The
-  /// task is cancelled when the call ends. The body can be sent only once: a retry, and a redirect that keeps the body,
+  /// A separate task, with the task-local values of the caller, reads the sequence, beginning when the request is sent,
+  /// at most 1 MiB ahead of the socket. The task is cancelled when the call ends. The body can be sent only once: a retry, and a redirect that keeps the body,
   /// fail with `body_not_replayable`.
   ///
   /// - Parameters:
-  ///   - pieces: if the sequence throws a `TransactionError`, the request fails with that error; any other error fails
-  ///     it with `body_file`.
+  ///   - pieces: if the sequence throws a `TransactionError`, the request fails with that error. Any other error fails
+  ///     it with `body_file`, and is the ``TransactionError/underlying`` error.
   ///   - byteCount: the size, if it is known. Otherwise the body is sent in chunks, or without a length over HTTP/2. If
   ///     the sequence ends before this size or a piece goes beyond it, the request fails with `body_file`; later pieces
   ///     are not read.
@@ -72,6 +72,8 @@ extension Client {
     defer { upload.stop() }
     var request = request
     request.body = .stream(upload.stream)
-    return try await data(for: request, delegate: delegate, cancellation: upload.cancellation(cancellation))
+    do throws(TransactionError) {
+      return try await data(for: request, delegate: delegate, cancellation: upload.cancellation(cancellation))
+    } catch { throw upload.cause(error) }
   }
 }

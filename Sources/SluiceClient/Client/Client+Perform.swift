@@ -38,8 +38,8 @@ extension Client {
   ///     over HTTP/2, and can have trailers. A body of another size fails with `body_file`.
   ///   - delegate: asked before the delegates of the client and the engine; retained until the request has ended.
   ///   - cancellation: ends the request and its body from any thread; use one for each call.
-  ///   - body: writes the body, in a separate task that begins when the request is sent; the body ends when the closure
-  ///     returns. The task is cancelled when the handler has ended, and this method waits for the task. The closure is
+  ///   - body: writes the body, in a separate task that begins when the request is sent and has the task-local values
+  ///     of the caller; the body ends when the closure returns. The task is cancelled when the handler has ended, and this method waits for the task. The closure is
   ///     called only once: a retry, and a redirect that keeps the body, fail with `body_not_replayable`.
   ///   - handler: gets the response without its body, and the body. When it returns or throws, the rest of both bodies
   ///     is neither sent nor read, and the request ends.

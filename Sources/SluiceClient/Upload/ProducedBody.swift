@@ -20,7 +20,8 @@ package final class ProducedBody: Sendable {
     var isProducerFailed = false
     var onFailure: (@Sendable (TransactionError) -> Void)?
     var trailers = HeaderFields()
-    var task: Task<Void, Never>?
+    /// Whether the first piece was asked for.
+    var hasBegun = false
     /// Writers that wait for room.
     var waiters: [Handover<Void>] = []
   }
@@ -28,9 +29,11 @@ package final class ProducedBody: Sendable {
   /// The body.
   package let stream: BodyStream
   private let state: Locked<State>
-  private let start: @Sendable () -> Task<Void, Never>
+  private let start: Start
+  private let task: Task<Void, Never>
 
-  /// - Parameter produce: called in a task when the body is first read. The body ends when this closure returns.
+  /// - Parameter produce: called in a task when the body is first read. The body ends when this closure returns. The
+  ///   task has the task-local values of the code that calls this initializer.
   init(byteCount: Int?, _ produce: @escaping @Sendable (RequestBodyWriter) async throws -> Void) {
     let state = Locked(State())
     self.state = state
@@ -38,15 +41,15 @@ package final class ProducedBody: Sendable {
     var setTrailers: (@Sendable (HeaderFields) -> Void)?
     if byteCount == nil { setTrailers = { fields in state.withLock { $0.trailers = fields } } }
     let writer = RequestBodyWriter(put: { await Self.put($0, state, weakly) }, setTrailers: setTrailers)
-    start = {
-      Task {
-        do {
-          try await produce(writer)
-          Self.end(state, weakly, nil)
-        } catch { Self.end(state, weakly, error) }
-      }
+    let start = Start()
+    self.start = start
+    task = Task { [signal = start.signal] in
+      guard await signal.wait() else { return }
+      do {
+        try await produce(writer)
+        Self.end(state, weakly, nil)
+      } catch { Self.end(state, weakly, error) }
     }
-    let start = start
     let read: @Sendable (Int) throws -> [UInt8]? = { try Self.take($0, state, start) }
     stream =
       byteCount == nil
@@ -77,37 +80,47 @@ package final class ProducedBody: Sendable {
 
   /// Cancels the task, even if the body was not sent completely.
   package func stop() {
-    let (task, waiters) = state.withLock { state in
+    let waiters = state.withLock { state in
       // If the body is still being read, it must not look complete.
       if !state.isOver { state.failure = TransactionError.cancelledEarly }
       state.isOver = true
       state.pieces = FIFOQueue()
-      return (state.task, state.takeWaiters())
+      return state.takeWaiters()
     }
-    task?.cancel()
+    start.signal.give(false)
+    task.cancel()
     for waiter in waiters { waiter.give() }
   }
 
   /// Cancels the task, and waits for its end.
   func stopAndWait() async {
     stop()
-    await state.withLock(\.task)?.value
+    await task.value
   }
 
   /// The error with which the task failed; nil if it did not fail before it was stopped.
   var failure: (any Error)? { state.withLock { $0.isProducerFailed ? $0.failure : nil } }
 
-  /// Called on the loop. Starts the task when the first piece is read.
-  private static func take(
-    _ maximum: Int, _ state: Locked<State>, _ start: @Sendable () -> Task<Void, Never>
-  ) throws -> [UInt8]? {
-    let (piece, waiters, failure) = state.withLock { state in
-      // The task is started under the lock, so that `stop` finds it.
-      if state.task == nil, !state.isOver { state.task = start() }
+  /// Why a call failed that had to send this body: because of the task, or because of `error`.
+  func cause(_ error: TransactionError) -> TransactionError { failure.map(Self.error) ?? error }
+
+  private static func error(_ cause: any Error) -> TransactionError {
+    if let cause = cause as? TransactionError { return cause }
+    var error = TransactionError(code: .bodyFile, message: "the request body could not be produced: \(cause)")
+    error.underlying = cause
+    return error
+  }
+
+  /// Called on the loop. Lets the task begin when the first piece is read.
+  private static func take(_ maximum: Int, _ state: Locked<State>, _ start: Start) throws -> [UInt8]? {
+    let (begins, piece, waiters, failure) = state.withLock { state in
+      let begins = !state.hasBegun
+      state.hasBegun = true
       let piece = state.next(maximum)
       let hasRoom = state.waitingBytes <= fullBytes / 4
-      return (piece, hasRoom ? state.takeWaiters() : [], state.failure)
+      return (begins, piece, hasRoom ? state.takeWaiters() : [], state.failure)
     }
+    if begins { start.signal.give(true) }
     for waiter in waiters { waiter.give() }
     if let piece, !piece.isEmpty { return piece }
     if let failure { throw failure }
@@ -147,9 +160,7 @@ package final class ProducedBody: Sendable {
     // The transport is woken. It then reads the remaining pieces, and after them the failure.
     stream.wake()
     guard let error else { return }
-    onFailure?(
-      error as? TransactionError
-        ?? TransactionError(code: .bodyFile, message: "the request body could not be produced: \(error)"))
+    onFailure?(Self.error(error))
   }
 }
 
@@ -171,6 +182,44 @@ extension ProducedBody.State {
     }
     waitingBytes -= part.count
     return part
+  }
+}
+
+/// Lets the task of a body begin. If it is released before, the task ends without having begun.
+///
+/// The task is made where the body is made, because it inherits the task-local values there.
+private final class Start: Sendable {
+  let signal = StartSignal()
+
+  deinit { signal.give(false) }
+}
+
+/// A value that is given once; later values are ignored.
+private final class StartSignal: Sendable {
+  private struct State {
+    var value: Bool?
+    var waiter: Handover<Bool>?
+  }
+
+  private let state = Locked(State())
+
+  func give(_ value: Bool) {
+    let waiter = state.withLock { state -> Handover<Bool>? in
+      guard state.value == nil else { return nil }
+      state.value = value
+      return state.waiter.take()
+    }
+    waiter?.give(value)
+  }
+
+  func wait() async -> Bool {
+    await Handover<Bool>.wait { waiter in
+      let value = state.withLock { state in
+        if state.value == nil { state.waiter = waiter }
+        return state.value
+      }
+      if let value { waiter.give(value) }
+    }
   }
 }
 

@@ -1,5 +1,7 @@
+public import SluiceMessages
+
 /// Why the file of a jar cannot be read or written. The file is unchanged.
-public struct CookieJarError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct CookieJarError: DescribedError, Sendable, Hashable {
   /// The kind of the error. More kinds may be added.
   public struct Code: RawRepresentable, Sendable, Hashable {
     /// The code for programs.

@@ -15,13 +15,16 @@ final class DelegateStage: Interceptor {
 
   private let members: [any TransactionDelegate]
   let handshakePolicy: HandshakePolicy?
+  /// The context of the code that made the call; nil for the delegate of an engine.
+  private let context: CallerContext?
 
-  init(_ delegate: any TransactionDelegate, isOfEngine: Bool) {
+  init(_ delegate: any TransactionDelegate, _ context: CallerContext?) {
     self.delegate = delegate
+    self.context = context
     let members = DelegateChain.members(delegate)
     self.members = members
     let chain = delegate as? DelegateChain
-    let own = isOfEngine ? [] : members[..<(chain?.callMembers ?? members.count)]
+    let own = context == nil ? [] : members[..<(chain?.callMembers ?? members.count)]
     handshakePolicy = Self.policy(of: members[...], own, client: chain?.client ?? 0)
   }
 
@@ -92,17 +95,19 @@ final class DelegateStage: Interceptor {
     let call = DelegateCall()
     let executor = exchange.loop as? any TaskExecutor
     let suspensions = exchange.suspensions
-    let task = Task.immediate(executorPreference: executor) {
-      let result: Result<Decision, any Error>
-      do { result = .success(try await function()) } catch { result = .failure(error) }
-      call.finish { [self] token in
-        guard let token else { return Self.conclude(result, exchange, adopt) }
-        suspended.withLock { _ = $0.removeValue(forKey: token) }
-        // The verdict comes too late, because the deadline has passed or the transaction has ended.
-        guard suspensions?.exchange(for: token) != nil else { return .suspended }
-        let verdict = Self.conclude(result, exchange, adopt)
-        _ = suspensions?.resume(token, verdict)
-        return verdict
+    let task = inContext {
+      Task.immediate(executorPreference: executor) {
+        let result: Result<Decision, any Error>
+        do { result = .success(try await function()) } catch { result = .failure(error) }
+        call.finish { [self] token in
+          guard let token else { return Self.conclude(result, exchange, adopt) }
+          suspended.withLock { _ = $0.removeValue(forKey: token) }
+          // The verdict comes too late, because the deadline has passed or the transaction has ended.
+          guard suspensions?.exchange(for: token) != nil else { return .suspended }
+          let verdict = Self.conclude(result, exchange, adopt)
+          _ = suspensions?.resume(token, verdict)
+          return verdict
+        }
       }
     }
     return call.verdict { [self] in
@@ -111,6 +116,8 @@ final class DelegateStage: Interceptor {
       return token
     }
   }
+
+  private func inContext<Result>(_ body: () -> Result) -> Result { context.map { $0.run(body) } ?? body() }
 
   private static func conclude<Decision>(
     _ result: Result<Decision, any Error>, _ exchange: Exchange, _ adopt: (Exchange, Decision) -> Verdict
@@ -128,32 +135,34 @@ final class DelegateStage: Interceptor {
 
 extension DelegateStage: HopObserver {
   func transaction(_ id: TransactionID, didSend progress: TransferProgress) {
-    delegate.transaction(id, didSend: progress)
+    inContext { delegate.transaction(id, didSend: progress) }
   }
 
   func transaction(_ id: TransactionID, didReceive progress: TransferProgress) {
-    delegate.transaction(id, didReceive: progress)
+    inContext { delegate.transaction(id, didReceive: progress) }
   }
 
   func transaction(_ id: TransactionID, didReceiveInformational status: Int, _ headers: HeaderFields) {
-    delegate.transaction(id, didReceiveInformational: status, headers: headers)
+    inContext { delegate.transaction(id, didReceiveInformational: status, headers: headers) }
   }
 
   func transaction(_ id: TransactionID, didEndHop metrics: HopMetrics) {
-    delegate.transaction(id, didEndHop: metrics)
+    inContext { delegate.transaction(id, didEndHop: metrics) }
   }
 
   func decide(_ question: HandshakeQuestion, _ exchange: Exchange) -> () -> Void {
     let context = RequestContext(exchange)
-    let task = Task.immediate(executorPreference: exchange.loop as? any TaskExecutor) { [self] in
-      do {
-        var decision = HandshakeDecision.performDefaultHandling
-        for delegate in members where decision == .performDefaultHandling {
-          decision = try await Self.ask(delegate, context, question.challenge)
+    let task = inContext {
+      Task.immediate(executorPreference: exchange.loop as? any TaskExecutor) { [self] in
+        do {
+          var decision = HandshakeDecision.performDefaultHandling
+          for delegate in members where decision == .performDefaultHandling {
+            decision = try await Self.ask(delegate, context, question.challenge)
+          }
+          question.give(.success(decision), by: self)
+        } catch {
+          question.give(.failure(Self.failure(error)), by: self)
         }
-        question.give(.success(decision), by: self)
-      } catch {
-        question.give(.failure(Self.failure(error)), by: self)
       }
     }
     return { task.cancel() }

@@ -8,6 +8,9 @@ public import SluicePlugin
 /// The stages decide first, then the delegate of the transaction, then the delegate of the engine. A delegate is
 /// retained until the transaction has ended. All methods run on the loop and must not block it. The asynchronous
 /// methods can wait. This delays only their own transaction.
+///
+/// The methods of a delegate of a call or a client see the task-local values of the code that made the call. A delegate
+/// of an engine, which has no such code, sees none.
 public protocol TransactionDelegate: Sendable {
   /// The time limit for a decision. If the delegate takes longer, the transaction fails with the code `stage_timeout`.
   /// If it is nil, only the deadline of the transaction limits the time.
@@ -71,9 +74,9 @@ extension TransactionDelegate {
 extension TransactionDelegate {
   /// The delegate as a stage that decides about redirects and challenges.
   ///
-  /// - Parameter isOfEngine: whether it answers for all transactions of the engine.
-  func binding(isOfEngine: Bool = false) -> StageBinding {
-    let stage = DelegateStage(self, isOfEngine: isOfEngine)
+  /// - Parameter context: the context of the code that made the call; nil for the delegate of an engine.
+  func binding(in context: CallerContext?) -> StageBinding {
+    let stage = DelegateStage(self, context)
     return StageBinding(name: "delegate", interceptor: stage, deadline: decisionTimeout, observer: stage)
   }
 }

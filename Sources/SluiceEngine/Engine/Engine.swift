@@ -54,7 +54,7 @@ public final class Engine: Sendable {
     workers = try Self.startWorkers(configuration, hosted?.loop, makeTransport)
     do throws(EngineError) {
       swaps = try SwapCoordinator(
-        configuration, sources: sources, workers: workers, delegate: delegate?.binding(isOfEngine: true), trial: trial,
+        configuration, sources: sources, workers: workers, delegate: delegate?.binding(in: nil), trial: trial,
         minimumLogLevel: minimumLogLevel, log: log)
     } catch {
       for worker in workers { _ = worker.loop.shutdown(within: SnapshotDraft.undoLimit) }
@@ -134,8 +134,9 @@ public final class Engine: Sendable {
     if let warning = unsentFields.warning(about: request) { swaps.log(warning) }
     // The task's context is read here, because the code on the loop runs in another task or in none.
     let parent = parent ?? TraceContext.current?.parent ?? .absent
-    let completion = hasDelegate || delegate != nil ? observed(completion, delegate) : completion
-    let binding = delegate == nil ? nil : Self.binding(delegate)
+    let context = delegate == nil ? nil : CallerContext()
+    let completion = hasDelegate || delegate != nil ? observed(completion, delegate, context) : completion
+    let binding = delegate == nil ? nil : Self.binding(delegate, context)
     if let worker = currentWorker {
       // A drain checks on this loop, and sees every transaction that began before it. The order of these steps is
       // therefore safe without a count.
@@ -180,10 +181,11 @@ public final class Engine: Sendable {
   /// Calls the delegates before the completion. It is not inlined, because few requests have a delegate.
   @inline(never)
   private func observed(
-    _ completion: @escaping @Sendable (TransactionResult) -> Void, _ own: (any TransactionDelegate)?
+    _ completion: @escaping @Sendable (TransactionResult) -> Void, _ own: (any TransactionDelegate)?,
+    _ context: CallerContext?
   ) -> @Sendable (TransactionResult) -> Void {
     { [delegate] result in
-      own?.transactionDidComplete(result)
+      if let own, let context { context.run { own.transactionDidComplete(result) } }
       delegate?.transactionDidComplete(result)
       completion(result)
     }
@@ -191,7 +193,9 @@ public final class Engine: Sendable {
 
   /// The function is not inlined, so that only requests with a delegate copy it.
   @inline(never)
-  private static func binding(_ delegate: (any TransactionDelegate)?) -> StageBinding? { delegate?.binding() }
+  private static func binding(_ delegate: (any TransactionDelegate)?, _ context: CallerContext?) -> StageBinding? {
+    delegate?.binding(in: context)
+  }
 
   static let isShutDown = TransactionError(
     code: .shutdown, message: "the engine was shut down before the request was submitted",

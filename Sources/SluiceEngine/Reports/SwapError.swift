@@ -1,7 +1,8 @@
+public import SluiceMessages
 public import SluiceAssembly
 
 /// The error of a swap that has published nothing. The current builds continue to serve.
-public struct SwapError: Error, Sendable, CustomStringConvertible {
+public struct SwapError: DescribedError, Sendable {
   /// The report, as in the engine's history; ``SwapReport/outcome`` is the kind of failure.
   public let report: SwapReport
   /// The error of a plugin or a configuration, if such an error was the reason; otherwise nil.

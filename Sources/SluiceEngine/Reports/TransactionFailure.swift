@@ -1,8 +1,9 @@
+public import SluiceMessages
 public import SluicePipeline
 
 /// The error that ``Engine/perform(_:parent:delegate:)`` throws when a transaction fails. It contains the cause and the
 /// whole result.
-public struct TransactionFailure: Error, Sendable, CustomStringConvertible {
+public struct TransactionFailure: DescribedError, Sendable {
   /// Why the transaction failed; the same as in ``result``.
   public let error: TransactionError
   /// The response, if there was one, and the facts of the transaction.

@@ -1,7 +1,7 @@
-import SluiceMessages
+public import SluiceMessages
 
 /// Why a JSON value could not be read as a Swift type, and where in the value.
-public struct JSONDecodingError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct JSONDecodingError: DescribedError, Hashable, Sendable {
   /// The path of keys and indices from the top, as in `servers[2].name`; empty if the error concerns the value itself.
   public var keyPath: String
   /// What was expected and what was found.

@@ -1,3 +1,5 @@
+public import SluiceMessages
+
 /// What is wrong with a JSON text or value, and where.
 public struct JSONError: Error, Hashable, Sendable {
   /// What kind of mistake it is; more may be added.
@@ -64,7 +66,7 @@ public struct JSONError: Error, Hashable, Sendable {
   public var offset: Int? { position?.offset }
 }
 
-extension JSONError: CustomStringConvertible {
+extension JSONError: DescribedError {
   /// `line 3, column 7: message`, or only the message if no text was read.
   public var description: String {
     guard let position else { return message }

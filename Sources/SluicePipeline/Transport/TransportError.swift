@@ -1,7 +1,7 @@
 public import SluiceMessages
 
 /// Why a hop got no complete response.
-public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct TransportError: DescribedError, Sendable, Hashable {
   /// Stored behind one reference: every transfer has room for an error, and few have one.
   private var parts: SharedValue<Parts>
 

@@ -1,7 +1,7 @@
 public import SluiceMessages
 
 /// Why a transaction failed.
-public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct TransactionError: DescribedError, Sendable, Hashable {
   /// Stored behind one reference: every event, action and result has room for an error, and few have one.
   private var parts: SharedValue<Parts>
 
@@ -11,6 +11,15 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     var stage: String?
     var isBeforeSending: Bool
     var detail: TransportError.Detail?
+    var underlying = Underlying()
+  }
+
+  /// An error that does not count when errors are compared, because not every error can be compared.
+  private struct Underlying: Sendable, Hashable {
+    var error: (any Error)?
+
+    static func == (one: Self, other: Self) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
   }
 
   package init(code: ErrorCode, message: String, stage: String? = nil, isBeforeSending: Bool = false) {
@@ -40,6 +49,13 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
   public var isBeforeSending: Bool {
     get { parts.value.isBeforeSending }
     set { parts.value.isBeforeSending = newValue }
+  }
+
+  /// The error of the caller's own code that made the transaction fail, such as the error of an upload's sequence; nil
+  /// if there is none. It does not count when errors are compared.
+  public var underlying: (any Error)? {
+    get { parts.value.underlying.error }
+    set { parts.value.underlying.error = newValue }
   }
 
   /// Nil if nothing more is known, and for errors that do not come from a transport.

@@ -1,4 +1,4 @@
-import SluiceMessages
+public import SluiceMessages
 
 /// Why a plugin, its library or the store cannot be used: what failed, on what, why, and what to do.
 public struct PluginError: Error, Sendable, Hashable {
@@ -147,7 +147,7 @@ extension PluginError.Code {
   public static let selfTestFailed = Self(rawValue: "self_test_failed")
 }
 
-extension PluginError: CustomStringConvertible {
+extension PluginError: DescribedError {
   /// The whole error on one line, even if names or texts of plugins contain line breaks.
   public var description: String {
     PlainText.line("\(subject): \(reason)" + (advice.map { "; \($0)" } ?? ""))

@@ -1,5 +1,7 @@
+public import SluiceMessages
+
 /// Why a trace header cannot be used.
-public struct InvalidContext: Error, Hashable, CustomStringConvertible {
+public struct InvalidContext: DescribedError, Hashable {
   /// The header's name, spelled as in its standard.
   public let header: String
   /// What is wrong with the value, for people. The text does not name the header.
