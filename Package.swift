@@ -137,7 +137,7 @@ let package = Package(
     // The edges.
     .target(name: "SluiceSupport", swiftSettings: strict),
     .target(
-      name: "SluiceJSON", dependencies: ["SluiceMessages", "CJansson"], swiftSettings: strict),
+      name: "SluiceJSON", dependencies: ["SluiceMessages", "SluiceSupport", "CJansson"], swiftSettings: strict),
     // Separate from SluiceJSON, so that plugins do not contain the C++ code for regular expressions.
     .target(
       name: "SluiceJSONSchema", dependencies: ["SluiceMessages", "SluiceJSON", "CJSONSchema"], swiftSettings: strict),

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import SluiceMessages
+public import SluiceMessages
 import SluiceSupport
 
 /// Makes this process leave a record when it crashes. ``CrashReport`` reads the record.
@@ -11,7 +11,7 @@ import SluiceSupport
 /// docs/decisions/crash-reports.md describes what the handler does, and why that is safe.
 public enum CrashReporter {
   /// Why a process cannot leave records of its crashes.
-  public struct Unavailable: Error, Sendable, Hashable, CustomStringConvertible {
+  public struct Unavailable: DescribedError, Sendable, Hashable {
     /// One sentence without a full stop: `crashes leave no record: …`, with the reason.
     public let description: String
   }
@@ -35,12 +35,13 @@ public enum CrashReporter {
   }
 
   /// Writes crash records to a file, which is created with mode 0600, or emptied. The file stays empty if the process
-  /// does not crash.
+  /// does not crash. A pipe or a device is written where it is; a FIFO must have a reader already.
   public static func install(path: String, limit: Duration = Self.limit) throws(Unavailable) {
-    let flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW
-    let descriptor = open(path, flags, 0o600)
+    let descriptor = OutputTarget.open(
+      path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, mode: 0o600, limit: .zero)
     guard descriptor >= 0 else {
-      throw Unavailable(description: "crashes leave no record: \(path) cannot be written: \(SystemError.text())")
+      let reason = errno == ENXIO ? "it is a pipe without a reader, or a socket" : SystemError.text()
+      throw Unavailable(description: "crashes leave no record: \(path) cannot be written: \(reason)")
     }
     do { try install(descriptor: descriptor, limit: limit) } catch {
       close(descriptor)

@@ -1,8 +1,9 @@
 import Glibc
 public import SluiceAssembly
 import SluiceJSON
-package import SluiceMessages
+public import SluiceMessages
 public import SluicePipeline
+import SluiceSupport
 
 /// Recordings as JSON Lines, one exchange on each line, in a file that only its owner may read.
 ///
@@ -13,7 +14,7 @@ public enum RecordingFile {
   package static let maximumLineBytes = 64 << 20
 
   /// Why recordings could not be written or read. It concerns the whole file, or one line, counted from 1.
-  public enum Failure: Error, Sendable, CustomStringConvertible {
+  public enum Failure: DescribedError, Sendable {
     case file(path: String, reason: String)
     case line(path: String, number: Int, reason: String)
 
@@ -29,27 +30,44 @@ public enum RecordingFile {
 
   /// Writes a new file, which replaces an existing one. Blocks.
   ///
+  /// A symbolic link is followed, and stays. A pipe or a device is written where it is; a FIFO must have a reader
+  /// already.
+  ///
   /// - Parameter redaction: the values to hide in addition to those that are always hidden.
   public static func write(
     _ exchanges: some Sequence<RecordedExchange>, to path: String, redaction: RedactionSettings = RedactionSettings()
   ) throws(Failure) {
     let secrets = SecretList(headers: redaction.headers, query: redaction.query)
-    let draft = "\(path).\(getpid()).new"
-    unlink(draft)
-    let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw failure(path) }
-    defer { close(descriptor) }
-    for exchange in exchanges {
-      guard write(line(of: exchange, hiding: secrets), to: descriptor) else {
-        let failure = failure(path)
-        unlink(draft)
-        throw failure
-      }
+    guard let end = OutputTarget.following(path) else { throw failure(path) }
+    let kind = OutputTarget.isInProc(end) ? .stream : OutputTarget(at: end)
+    guard kind != .stream else {
+      return try write(exchanges, secrets, to: OutputTarget.open(end, O_WRONLY | O_APPEND, mode: 0, limit: .zero), path)
     }
-    guard rename(draft, path) == 0 else {
-      let failure = failure(path)
+    guard kind == .file else { throw .file(path: path, reason: "it is a folder or a socket; name a file") }
+    let draft = "\(end).\(getpid()).new"
+    unlink(draft)
+    do throws(Failure) {
+      let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      try write(exchanges, secrets, to: descriptor, path)
+      guard rename(draft, end) == 0 else { throw failure(path) }
+    } catch {
       unlink(draft)
-      throw failure
+      throw error
+    }
+  }
+
+  /// Closes the descriptor.
+  /// - Parameter descriptor: negative, with `errno` set, if the file could not be opened.
+  private static func write(
+    _ exchanges: some Sequence<RecordedExchange>, _ secrets: SecretList, to descriptor: CInt, _ path: String
+  ) throws(Failure) {
+    guard descriptor >= 0 else {
+      guard errno == ENXIO else { throw failure(path) }
+      throw .file(path: path, reason: "no process has opened the pipe for reading; start its reader first")
+    }
+    let file = FileDescriptor(owning: descriptor)
+    for exchange in exchanges {
+      guard file.writeAll(line(of: exchange, hiding: secrets)) else { throw failure(path) }
     }
   }
 
@@ -110,19 +128,6 @@ public enum RecordingFile {
     }
     guard count >= 0 else { throw failure(path) }
     return piece
-  }
-
-  private static func write(_ bytes: [UInt8], to descriptor: CInt) -> Bool {
-    var written = 0
-    while written < bytes.count {
-      let step = bytes.withUnsafeBytes {
-        Glibc.write(descriptor, $0.baseAddress.map { $0 + written }, bytes.count - written)
-      }
-      if step < 0, errno == EINTR { continue }
-      guard step > 0 else { return false }
-      written += step
-    }
-    return true
   }
 
   private static func failure(_ path: String) -> Failure {

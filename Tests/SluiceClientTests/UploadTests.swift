@@ -4,6 +4,7 @@ import SluiceClient
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
+import SluiceSupport
 import SluiceTestKit
 import Testing
 
@@ -37,6 +38,36 @@ import Testing
       let (bytes, _) = try await client.upload(for: Self.post(server), fromFile: path)
       #expect(bytes == sent && server.requests.first?.value(of: "content-length") == "400000")
     }
+  }
+
+  /// stat(2) says that these files have 0 bytes, or as many as a page.
+  @Test(arguments: ["/proc/version", "/proc/self/cmdline", "/sys/kernel/mm/transparent_hugepage/enabled"])
+  func `a file whose size the system does not know is sent completely`(_ path: String) async throws {
+    guard let content = FileDescriptor(opening: path, O_RDONLY)?.readAll(capacity: 1 << 20) else { return }
+    let server = try Self.echo()
+    defer { server.stop() }
+    try await withClient { client in
+      let (bytes, _) = try await client.upload(for: Self.post(server), fromFile: path)
+      #expect(bytes == content && !content.isEmpty)
+      var form = MultipartForm()
+      try await form.append(name: "a", fileAt: path)
+      let (sent, _) = try await client.upload(for: Self.post(server), from: form)
+      #expect(
+        sent.count > content.count
+          && String(decoding: sent, as: UTF8.self).contains(String(decoding: content, as: UTF8.self)))
+    }
+  }
+
+  @Test func `an empty file is sent as an empty body`() async throws {
+    let server = try Self.echo()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let path = try folder.write("", to: "empty")
+    try await withClient { client in
+      let (bytes, _) = try await client.upload(for: Self.post(server), fromFile: path)
+      #expect(bytes == [])
+    }
+    #expect(server.requests.first?.value(of: "content-length") == "0")
   }
 
   @Test func `a large body is sent again, without Expect, to a server that answers 417`() async throws {
@@ -158,6 +189,7 @@ import Testing
         _ = try await client.upload(for: request, from: Pieces(pieces: [[1]], error: Broken()))
       }
       #expect(error?.code == .bodyFile && error?.message.contains("Broken") == true)
+      #expect(error?.underlying is Broken)
       #expect(server.requestCount == 0)
     }
   }

@@ -105,6 +105,21 @@ struct AccessLogTests {
     #expect(try FileTree.read(path + ".1").isEmpty)
   }
 
+  @Test func `a FIFO without a reader is refused at once and by name, and gets the lines once it has a reader`() throws
+  {
+    try #require(mkfifo(path, 0o600) == 0)
+    let refusal = #expect(throws: StubRefusal.self) { try instance() }
+    #expect(refusal?.message.contains("cannot open \(path): no process has opened the pipe for reading") == true)
+    let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    defer { close(reader) }
+    let log = try instance()
+    log.record(StubExchange()) { _ in }
+    log.end()
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = read(reader, &bytes, bytes.count)
+    #expect(count > 0 && bytes[count - 1] == UInt8(ascii: "\n"))
+  }
+
   @Test func `ten thousand transactions are logged, or counted as dropped`() throws {
     let log = try instance(["queueLines": 64])
     let exchange = StubExchange()

@@ -27,18 +27,21 @@ struct LogOutput: Sendable {
 
     init(_ verb: String, _ path: String?, _ number: CInt, writtenLines: Int = 0) {
       self.writtenLines = writtenLines
-      description = "cannot \(verb) \(path ?? "standard error"): \(String(cString: strerror(number)))"
+      let reason =
+        number == ENXIO
+        ? "no process has opened the pipe for reading; start its reader first" : String(cString: strerror(number))
+      description = "cannot \(verb) \(path ?? "standard error"): \(reason)"
     }
   }
 
-  /// Opens the file to append to it; only its owner can read a new file.
+  /// Opens the file to append to it; only its owner can read a new file. A FIFO must have a reader already.
   mutating func open() throws(Failure) {
     guard let path else {
       descriptor = STDERR_FILENO
       return
     }
     close()
-    let opened = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
+    let opened = OutputTarget.open(path, O_WRONLY | O_APPEND | O_CREAT, mode: 0o600, limit: .zero)
     guard opened >= 0 else { throw Failure("open", path, errno) }
     descriptor = opened
     isMidLine = false

@@ -153,6 +153,9 @@ final class BodyPipe: BodySink {
     return chunks
   }
 
+  /// Why the transaction has failed; nil if it has not.
+  var failed: TransactionError? { state.withLock { if case .failed(let error) = $0.end { error } else { nil } } }
+
   /// The fields after the body; nil before the whole body has been read.
   var trailers: HeaderFields? { state.withLock { $0.chunks.isEmpty && $0.file == nil ? $0.trailers : nil } }
 
@@ -201,7 +204,12 @@ final class BodyPipe: BodySink {
     } onCancel: {
       cancel()
     }
-    if isSecond { throw TransactionError(code: .sink, message: "two tasks read the same body at the same time") }
+    if isSecond {
+      throw TransactionError(
+        code: .sink,
+        message: "two tasks read the same response body at the same time; read it in one task, and give the pieces to "
+          + "the others")
+    }
   }
 
   /// Makes every read of the body fail, including reads that are waiting, and ends the transfer if it is still running.

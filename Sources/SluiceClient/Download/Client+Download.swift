@@ -15,8 +15,13 @@ extension Client {
   /// Sends a request, and writes the body of its response to a file.
   ///
   /// The file is complete, or it does not exist. The body goes to a hidden file in the folder of the target, with the
-  /// mode 0600. When all of it is on disk, the file gets the name of the target and replaces a file of that name; a
-  /// symbolic link there is replaced and not followed. The file keeps its mode. No loop waits for the disk.
+  /// mode 0600. When all of it is on disk, the file gets the name of the target and replaces a file of that name. The
+  /// file keeps its mode. A symbolic link is followed: the file behind it is replaced, and the link stays. No loop waits
+  /// for the disk.
+  ///
+  /// A pipe or a device is never replaced: the body is written to it while it arrives, and the download cannot be
+  /// resumed. A FIFO must get a reader within 30 seconds, or within the timeout of the request if that is shorter;
+  /// otherwise the call fails with `body_file`, and nothing is sent. A folder or a socket is refused.
   ///
   /// Unless the caller sets `Accept-Encoding`, no content coding is requested, so that the download can be resumed.
   /// - Parameters:
@@ -32,7 +37,10 @@ extension Client {
     for request: Request, to path: String, delegate: (any TransactionDelegate)? = nil,
     cancellation: Cancellation? = nil
   ) async throws(DownloadFailure) -> Response {
-    let file = try await Self.file { PartialFile.create(for: path) }
+    let patience = min(Self.readerPatience, request.timeout ?? Self.readerPatience)
+    let file = try await Self.file { () async throws(TransactionError) in
+      try await DownloadTargets.open(path, patience: patience) { cancellation?.isCancelled ?? false }
+    }
     var download = Download(self, request, file, delegate, cancellation)
     return try await download.run()
   }
@@ -73,7 +81,9 @@ extension Client {
     resumeFrom data: ResumeData, headers: HeaderFields = HeaderFields(), delegate: (any TransactionDelegate)? = nil,
     cancellation: Cancellation? = nil
   ) async throws(DownloadFailure) -> Response {
-    let file = try await Self.file { PartialFile.reopen(data) }
+    let file = try await Self.file { () async throws(TransactionError) in
+      try await FileThreads.run { PartialFile.reopen(data) }.get()
+    }
     var download = Download(self, Request(url: data.url, headers: headers), file, delegate, cancellation)
     download.offset = data.offset
     download.totalBytes = data.totalBytes
@@ -81,10 +91,13 @@ extension Client {
     return try await download.run()
   }
 
-  private static func file(
-    _ open: @escaping @Sendable () -> Result<PartialFile, TransactionError>
-  ) async throws(DownloadFailure) -> PartialFile {
-    do throws(TransactionError) { return try await FileThreads.run(open).get() } catch {
+  /// How long the FIFO of a download may have no reader.
+  private static let readerPatience = Duration.seconds(30)
+
+  private static func file<File>(
+    _ open: () async throws(TransactionError) -> File
+  ) async throws(DownloadFailure) -> File {
+    do throws(TransactionError) { return try await open() } catch {
       throw DownloadFailure(error: error, resumeData: nil)
     }
   }

@@ -1,14 +1,13 @@
 import SluiceEngine
 import SluiceMessages
 import SluicePipeline
-import SluiceSupport
 
 /// A download in progress. It ends with a complete file, or with the data for resuming.
 struct Download {
   let client: Client
   let delegate: (any TransactionDelegate)?
   let cancellation: Cancellation?
-  let file: PartialFile
+  let file: any DownloadTarget
   /// The request that the caller gave.
   let request: Request
   /// How many bytes of the file have been written.
@@ -20,7 +19,7 @@ struct Download {
   private var isSpoiled = false
 
   init(
-    _ client: Client, _ request: Request, _ file: PartialFile, _ delegate: (any TransactionDelegate)?,
+    _ client: Client, _ request: Request, _ file: any DownloadTarget, _ delegate: (any TransactionDelegate)?,
     _ cancellation: Cancellation?
   ) {
     self.client = client
@@ -46,8 +45,7 @@ struct Download {
   mutating func run() async throws(DownloadFailure) -> Response {
     do throws(TransactionError) {
       let response = try await receive()
-      let file = file
-      try await FileThreads.run { file.finish() }.get()
+      try await file.finish()
       return response
     } catch { throw await fail(error) }
   }
@@ -122,9 +120,8 @@ struct Download {
 
   private mutating func startOver(_ head: Response) async throws(TransactionError) {
     if offset > 0 {
-      let file = file
       offset = 0
-      try await FileThreads.run { file.truncate(to: 0) }.get()
+      try await file.startOver()
     }
     let isCoded = head.headers.contains("content-encoding")
     let isResumable =
@@ -144,8 +141,10 @@ struct Download {
         throw TransactionError(
           code: .invalidResponse, message: "the server sent more of the file than its Content-Range says")
       }
-      let (file, start) = (file, offset)
-      try await FileThreads.run { file.write(pieces, at: start) }.get()
+      try await file.write(pieces, at: offset) {
+        if Task.isCancelled { pipe.cancel() }
+        return pipe.failed
+      }
       offset += count
     }
   }
@@ -154,25 +153,15 @@ struct Download {
 
   /// Keeps a part that can be continued, synced to disk, and removes everything else.
   private func fail(_ error: TransactionError) async -> DownloadFailure {
-    let (file, data) = (file, resumeData)
-    let isKept = try? await FileThreads.run { () -> Bool in
-      guard let data else {
-        file.remove()
-        return false
-      }
-      guard case .success = file.truncate(to: data.offset).flatMap({ file.sync() }) else {
-        file.remove()
-        return false
-      }
-      return true
-    }
-    return DownloadFailure(error: error, resumeData: isKept == true ? data : nil)
+    if let data = resumeData, await file.keep(data.offset) { return DownloadFailure(error: error, resumeData: data) }
+    await file.remove()
+    return DownloadFailure(error: error, resumeData: nil)
   }
 
   private var resumeData: ResumeData? {
-    guard let validator, offset > 0, !isSpoiled else { return nil }
+    guard let validator, offset > 0, !isSpoiled, let partialPath = file.partialPath else { return nil }
     return ResumeData(
-      url: request.url, target: file.target, offset: offset, totalBytes: totalBytes, partialFile: file.path,
+      url: request.url, target: file.target, offset: offset, totalBytes: totalBytes, partialFile: partialPath,
       validator: validator)
   }
 }

@@ -6,7 +6,7 @@ import SluiceSupport
 /// The hidden file to which a download is written, in the folder of its target. Only its owner can read it (0600). It
 /// gets the name of the target when it is complete.
 ///
-/// Every function blocks until the disk has answered, and must be called on ``FileThreads``.
+/// Every function that is not asynchronous blocks until the disk has answered, and must be called on ``FileThreads``.
 final class PartialFile: Sendable {
   typealias Outcome = Result<Void, TransactionError>
 
@@ -125,6 +125,13 @@ final class PartialFile: Sendable {
   /// followed. A crash leaves either the earlier file or the complete file.
   func finish() -> Outcome {
     sync().flatMap {
+      guard hasName else { return .failure(Self.moved(path)) }
+      var status = stat()
+      let isThere = fstatat(folder.raw, targetName, &status, AT_SYMLINK_NOFOLLOW) == 0
+      // The target can have become a device since the download began. Nothing may replace a device.
+      if isThere, ![.file, .link].contains(OutputTarget(status)) {
+        return .failure(Self.unfit(target, OutputTarget(status)))
+      }
       guard renameat(folder.raw, name, folder.raw, targetName) == 0 else { return .failure(failure("rename", errno)) }
       // This syncs the new name too. A failure is ignored, because the file already has its name.
       fsync(folder.raw)
@@ -132,7 +139,14 @@ final class PartialFile: Sendable {
     }
   }
 
-  func remove() { unlinkat(folder.raw, name, 0) }
+  private func delete() { unlinkat(folder.raw, name, 0) }
+
+  /// Whether the path still leads to this file. Somebody can have removed or replaced it, or moved its folder.
+  private var hasName: Bool {
+    var status = stat()
+    guard let own = file.status(), lstat(path, &status) == 0 else { return false }
+    return own.st_dev == status.st_dev && own.st_ino == status.st_ino
+  }
 
   // MARK: Errors
 
@@ -140,17 +154,58 @@ final class PartialFile: Sendable {
     Self.failure("\(verb) the file for", target, number)
   }
 
-  private static func failure(_ verb: String, _ target: String, _ number: CInt) -> TransactionError {
+  static func failure(_ verb: String, _ target: String, _ number: CInt) -> TransactionError {
     let isFull = [ENOSPC, EDQUOT, EFBIG].contains(number)
     return TransactionError(
       code: isFull ? .diskFull : .bodyFile,
       message: "cannot \(verb) \(target): \(SystemError.text(number))\(isFull ? "; free some space there" : "")")
   }
 
-  private static func noFile(_ target: String) -> TransactionError {
+  static func noFile(_ target: String) -> TransactionError {
     TransactionError(
       code: .bodyFile, message: "\(target.isEmpty ? "an empty path" : target) does not name a file",
       isBeforeSending: true
     )
   }
+
+  /// The target is not a file that can be replaced.
+  static func unfit(_ target: String, _ kind: OutputTarget) -> TransactionError {
+    let words =
+      switch kind {
+      case .folder: "a folder"
+      case .socket: "a socket"
+      case .stream: "a pipe or a device, and was none when the download began"
+      case .file, .link: "not a regular file"
+      }
+    return TransactionError(code: .bodyFile, message: "cannot write \(target): it is \(words); name a file")
+  }
+
+  private static func moved(_ path: String) -> TransactionError {
+    TransactionError(
+      code: .bodyFile, message: "\(path) was removed, moved or replaced while it was written; the download is lost")
+  }
+}
+
+extension PartialFile: DownloadTarget {
+  var partialPath: String? { path }
+
+  func write(
+    _ pieces: [[UInt8]], at offset: Int, failure: () -> TransactionError?
+  ) async throws(TransactionError) {
+    try await FileThreads.run { self.write(pieces, at: offset) }.get()
+  }
+
+  func startOver() async throws(TransactionError) { try await FileThreads.run { self.truncate(to: 0) }.get() }
+
+  func finish() async throws(TransactionError) { try await FileThreads.run { self.finish() }.get() }
+
+  func keep(_ offset: Int) async -> Bool {
+    let kept = try? await FileThreads.run { () -> Bool in
+      guard self.hasName, case .success = self.truncate(to: offset).flatMap({ self.sync() }) else { return false }
+      return true
+    }
+    return kept == true
+  }
+
+  func remove() async { _ = try? await FileThreads.run { self.delete() } }
 }

@@ -61,8 +61,9 @@ public struct MultipartForm: Sendable {
     try append(name: name, bytes: bytes, filename: Optional(filename), contentType: Optional(contentType))
   }
 
-  /// Adds a file that is read while it is sent. Only its size is read now. If the file is shorter when it is sent, the
-  /// request fails with `body_file`; bytes that were added later are not sent.
+  /// Adds a file that is read while it is sent. Only its size is read now; a file whose size the system does not know,
+  /// as in `/proc`, is read completely, up to 64 MiB. If the file is shorter when it is sent, the request fails with
+  /// `body_file`; bytes that were added later are not sent.
   ///
   /// - Parameters:
   ///   - path: a regular file.
@@ -74,9 +75,12 @@ public struct MultipartForm: Sendable {
   ) async throws(TransactionError) {
     let body = try await Body.file(at: path)
     let last = path.split(separator: "/").last.map(String.init) ?? path
-    guard case .file(let file) = body else { return }
     do throws(MessageError) {
-      try append(name: name, file: file, filename: filename ?? last, contentType: contentType)
+      if case .file(let file) = body {
+        try append(name: name, file: file, filename: filename ?? last, contentType: contentType)
+      } else {
+        try append(name: name, bytes: body.bytes ?? [], filename: filename ?? last, contentType: contentType)
+      }
     } catch { throw TransactionError(code: error.code, message: error.description, isBeforeSending: true) }
   }
 

@@ -1,25 +1,22 @@
-import Glibc
 public import SluiceMessages
 public import SluicePipeline
 import SluiceSupport
 
 extension Body {
-  /// The content of a file, for a request. Only the size of the file is read now.
+  /// The content of a file, for a request. Only the size of the file is read now. A file whose size the system does not
+  /// know, as in `/proc`, is read completely, up to 64 MiB.
   ///
   /// - Throws: `body_file` if the path does not lead to a regular file.
   public static func file(at path: String) async throws(TransactionError) -> Body {
-    let answer = try await FileThreads.run { () -> Result<Int, TransactionError> in
-      var status = stat()
-      guard stat(path, &status) == 0 else {
-        return .failure(failure(path, SystemError.text(errno)))
+    let source = try await FileThreads.run { () -> Result<UploadSource, TransactionError> in
+      do throws(UploadSource.Failure) { return .success(try UploadSource(at: path)) } catch {
+        return .failure(
+          TransactionError(code: .bodyFile, message: "cannot send \(path): \(error.text)", isBeforeSending: true))
       }
-      guard status.isRegularFile else { return .failure(failure(path, "it is not a regular file")) }
-      return .success(Int(status.st_size))
+    }.get()
+    switch source {
+    case .file(let byteCount): return .file(FileBody(path: path, byteCount: byteCount))
+    case .content(let bytes): return .bytes(bytes)
     }
-    return .file(FileBody(path: path, byteCount: try answer.get()))
-  }
-
-  private static func failure(_ path: String, _ reason: String) -> TransactionError {
-    TransactionError(code: .bodyFile, message: "cannot send \(path): \(reason)", isBeforeSending: true)
   }
 }

@@ -41,10 +41,17 @@ struct CookieFile: Sendable {
 
   // MARK: Writing
 
-  /// Replaces the file. After a crash, it has either the old or the new content.
+  /// Replaces the file. After a crash, it has either the old or the new content. A pipe or a device is written where it
+  /// is, but a FIFO must have a reader already.
   func replace(with bytes: [UInt8]) throws(CookieJarError) {
     var status = stat()
-    guard lstat(path, &status) != 0 || status.isRegularFile else { throw unsafe("it is not a regular file") }
+    if lstat(path, &status) == 0 {
+      switch OutputTarget(status) {
+      case .file: break
+      case .stream: return try write(bytes)
+      case .folder, .socket, .link: throw unsafe("it is not a regular file")
+      }
+    }
     let part = "\(path).\(TemporaryFiles.randomName).new"
     guard let file = FileDescriptor(opening: part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600) else {
       throw system("create a file beside it", errno)
@@ -55,6 +62,16 @@ struct CookieFile: Sendable {
       throw system("write", number)
     }
     syncFolder()
+  }
+
+  private func write(_ bytes: [UInt8]) throws(CookieJarError) {
+    let descriptor = OutputTarget.open(path, O_WRONLY | O_NOFOLLOW, mode: 0, limit: .zero)
+    guard descriptor >= 0 else {
+      guard errno == ENXIO else { throw system("open", errno) }
+      throw unsafe("it is not a regular file but a pipe, and no process reads it")
+    }
+    let file = FileDescriptor(owning: descriptor)
+    guard file.writeAll(bytes) else { throw system("write", errno) }
   }
 
   /// Also writes the folder to the disk, because it contains the entry of the new file. A failure is ignored, because

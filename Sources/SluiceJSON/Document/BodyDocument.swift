@@ -1,6 +1,7 @@
 import CJansson
 import Glibc
 package import SluiceMessages
+import SluiceSupport
 
 /// The `body` of a document: absent, or one of
 ///
@@ -148,7 +149,7 @@ extension BodyDocument {
     switch form {
     case "json": return .bytes(try serialized(part, parsed))
     case "base64": return .bytes(try decoded(part))
-    case "file": return .file(try file(part, original: original))
+    case "file": return try file(part, original: original)
     default: return .bytes(Array(try part.string("text")?.utf8 ?? "".utf8))
     }
   }
@@ -177,19 +178,23 @@ extension BodyDocument {
     return bytes
   }
 
-  /// Returns the file that the document names. If it is the file of the original body, returns the same `FileBody`
-  /// object, because a temporary file is removed when the last user of this object releases it.
-  private static func file(_ part: DocumentPart, original: Body) throws(MessageError) -> FileBody {
+  /// Returns the file that the document names, or its content if the system does not know its size. If it is the file of
+  /// the original body, returns the same `FileBody` object, because a temporary file is removed when the last user of
+  /// this object releases it.
+  private static func file(_ part: DocumentPart, original: Body) throws(MessageError) -> Body {
     let path = try part.string("file") ?? ""
-    if case .file(let file) = original, file.path == path { return file }
+    if case .file(let file) = original, file.path == path { return original }
     guard part.rules.contains(.files) else { throw part.failure(at: "file", "files are not allowed here") }
-    var status = stat()
-    guard stat(path, &status) == 0 else {
-      throw part.failure(at: "file", "cannot read \(PlainText.path(path)): \(String(cString: strerror(errno)))")
+    do throws(UploadSource.Failure) {
+      switch try UploadSource(at: path) {
+      case .file(let byteCount): return .file(FileBody(path: path, byteCount: byteCount))
+      case .content(let bytes): return .bytes(bytes)
+      }
+    } catch {
+      switch error {
+      case .notRegular: throw part.failure(at: "file", "\(PlainText.path(path)) is not a regular file")
+      default: throw part.failure(at: "file", "cannot read \(PlainText.path(path)): \(error.text)")
+      }
     }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw part.failure(at: "file", "\(PlainText.path(path)) is not a regular file")
-    }
-    return FileBody(path: path, byteCount: Int(status.st_size))
   }
 }

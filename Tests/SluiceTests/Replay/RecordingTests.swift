@@ -174,6 +174,27 @@ import Testing
     #expect(!read.isRequestWhole && read.request.body.isEmpty)
   }
 
+  @Test func `a device or a pipe is written and not replaced, and a symbolic link stays`() throws {
+    let folder = try TemporaryDirectory()
+    let (link, fifo, file) = (folder.path("link"), folder.path("fifo"), folder.path("file"))
+    try #require(symlink("/dev/null", link) == 0 && mkfifo(fifo, 0o600) == 0)
+    try RecordingFile.write([Self.sample(1)], to: link)
+    #expect(throws: RecordingFile.Failure.self) { try RecordingFile.write([Self.sample(1)], to: fifo) }
+    let reader = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    defer { close(reader) }
+    try RecordingFile.write([Self.sample(1)], to: fifo)
+    var bytes = [UInt8](repeating: 0, count: 65536)
+    #expect(read(reader, &bytes, bytes.count) > 100)
+    #expect(throws: RecordingFile.Failure.self) { try RecordingFile.write([Self.sample(1)], to: folder.path) }
+    try #require(unlink(link) == 0 && symlink("file", link) == 0)
+    try RecordingFile.write([Self.sample(1)], to: link)
+    #expect(try RecordingFile.read(file).recordings.exchanges.count == 1)
+    var status = stat()
+    #expect(lstat(link, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+    #expect(lstat(fifo, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+    #expect(Set(FileTree.names(in: folder.path)) == ["fifo", "file", "link"])
+  }
+
   @Test func `a truncated file is read up to its end, and an invalid file is refused with its line number`() throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("recordings.jsonl")

@@ -20,7 +20,8 @@ final class EventRecorder: SideOutput {
         .usage, "--events \(path): standard output already gets the results; send them elsewhere with -o FILE")
     }
     try check(path, isNot: arguments["output"])
-    let recorder = EventRecorder(try ByteOutput(path: path, besides: input))
+    let recorder = EventRecorder(
+      try ByteOutput(path: path, besides: input, patience: OutputPatience.reader(arguments)))
     // Two names can lead to the same new file. This is known only after the file exists.
     try check(path, isNot: arguments["output"])
     return recorder

@@ -7,20 +7,6 @@ import SluiceSupport
 /// The callers limit the size of the buffer: they check ``hasRoom``, and if there is no room, they wait until the
 /// listener is told that there is room.
 final class ByteOutput: Sendable {
-  /// Why the output could not be written.
-  struct Failure: Error, Sendable, Equatable {
-    let name: String
-    let errorNumber: Int32
-    /// The file was deleted while it was written, or its name now belongs to another file.
-    var isRemoved = false
-
-    var isBrokenPipe: Bool { errorNumber == EPIPE }
-    var description: String {
-      if isRemoved { return "\(name) was removed or replaced while it was written; the output is lost" }
-      return "cannot write \(name): \(String(cString: strerror(errorNumber)))"
-    }
-  }
-
   /// Handlers that the writer's thread calls.
   struct Listener: Sendable {
     /// There is room again after the buffer was full.
@@ -92,14 +78,17 @@ final class ByteOutput: Sendable {
   ///   - path: a file to create or to truncate; nil, `-` and the system's names for standard output mean standard
   ///     output.
   ///   - input: the file that is being read. Writing to the same file is wrong usage, and leaves it unchanged.
-  convenience init(path: String?, besides input: FileIdentity? = nil, rate: Int? = nil) throws(CommandError) {
+  ///   - patience: how long a FIFO may have no reader.
+  convenience init(
+    path: String?, besides input: FileIdentity? = nil, rate: Int? = nil, patience: Duration = OutputPatience.reader
+  ) throws(CommandError) {
     guard let path, !StandardOutput.isNamed(by: path) else {
       try ByteOutput.check(StandardOutput.descriptor, "standard output", isNot: input)
       try self.init(StandardOutput.descriptor, "standard output", ownsDescriptor: false, rate: rate)
       return
     }
     // The file is emptied only after the check that it is not the input.
-    let descriptor = Self.open(path)
+    let descriptor = Self.open(path, O_WRONLY | O_CREAT, patience)
     guard descriptor >= 0 else { throw Self.unopened(path, errno) }
     do throws(CommandError) {
       try ByteOutput.check(descriptor, path, isNot: input)
@@ -114,16 +103,26 @@ final class ByteOutput: Sendable {
 
   /// An output whose file is created or changed only when there are bytes to write, or after ``want()``.
   ///
-  /// - Parameter rate: how many bytes are written per second; nil for no limit.
+  /// - Parameters:
+  ///   - rate: how many bytes are written per second; nil for no limit.
+  ///   - patience: how long a FIFO may have no reader.
   convenience init(
-    whenNeeded name: OutputName?, besides input: FileIdentity?, rate: Int? = nil
+    whenNeeded name: OutputName?, besides input: FileIdentity?, rate: Int? = nil,
+    patience: Duration = OutputPatience.reader
   ) throws(CommandError) {
     guard let name, !StandardOutput.isNamed(by: name.path), let file = OutputFile(name, besides: input) else {
-      try self.init(path: name?.path, besides: input, rate: rate)
+      try self.init(path: name?.path, besides: input, rate: rate, patience: patience)
       return
     }
     try file.check()
     try self.init(-1, name.path, ownsDescriptor: true, file: file, rate: rate)
+  }
+
+  /// An output that appends to a file.
+  convenience init(appendingTo path: String, patience: Duration) throws(CommandError) {
+    let descriptor = Self.open(path, O_WRONLY | O_CREAT | O_APPEND, patience)
+    guard descriptor >= 0 else { throw Self.unopened(path, errno) }
+    try self.init(descriptor, path, ownsDescriptor: true)
   }
 
   /// Takes ownership of a descriptor.
@@ -159,9 +158,9 @@ final class ByteOutput: Sendable {
   /// The path that is being opened. Opening a pipe waits for its reader.
   private static let opening = Locked<String?>(nil)
 
-  private static func open(_ path: String) -> Int32 {
+  private static func open(_ path: String, _ flags: Int32, _ patience: Duration) -> Int32 {
     opening.withLock { $0 = path }
-    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+    let descriptor = OutputTarget.open(path, flags, mode: 0o666, limit: patience)
     let errorNumber = errno
     opening.withLock { $0 = nil }
     errno = errorNumber
@@ -273,15 +272,30 @@ final class ByteOutput: Sendable {
   func hurry() { state.withLock { $0.isHurried = true } }
 
   /// Writes the remaining bytes and closes. Returns any failure since the beginning. Call it once.
-  func finish() -> Failure? {
+  ///
+  /// - Parameter patience: if the output takes no bytes for this long, the rest is given up; nil waits.
+  func finish(patience: Duration? = nil) -> Failure? {
     state.withLock { $0.isFinishing = true }
     state.broadcast()
-    ended.wait { $0 ? () : nil }
+    guard waitForEnd(patience) else { return Failure(name: name, errorNumber: EAGAIN, stuck: patience) }
     let (descriptor, earlier) = state.withLock { ($0.descriptor, $0.failure) }
     guard ownsDescriptor, descriptor >= 0 else { return earlier }
     let isRemoved = hasName && !Self.hasName(descriptor)
     guard close(descriptor) == 0 else { return earlier ?? Failure(name: name, errorNumber: errno) }
     return earlier ?? (isRemoved ? Failure(name: name, errorNumber: ENOENT, isRemoved: true) : nil)
+  }
+
+  /// Waits until everything is written. Returns false if the output has taken no bytes for `patience`.
+  private func waitForEnd(_ patience: Duration?) -> Bool {
+    guard let patience else {
+      ended.wait { $0 ? () : nil }
+      return true
+    }
+    while true {
+      let earlier = state.withLock { $0.writtenBytes }
+      if ended.wait(upTo: patience, { $0 ? () : nil }) != nil { return true }
+      if state.withLock({ $0.writtenBytes }) == earlier { return false }
+    }
   }
 
   private static func hasName(_ descriptor: Int32) -> Bool {

@@ -1,4 +1,5 @@
 import Glibc
+import SluiceSupport
 
 /// A file that is created or emptied only when there is something to write to it. The command checks at its start
 /// whether it can write the file. If it cannot, it fails before it sends a request.
@@ -9,11 +10,11 @@ struct OutputFile: Sendable {
 
   private var path: String { name.path }
 
-  /// Returns nil for a pipe, a device or a folder. The caller opens these at once: opening them changes nothing, and
-  /// finds more errors than a check.
+  /// Returns nil for a pipe, a device, a folder or a socket. The caller opens these at once: opening them changes
+  /// nothing, and finds more errors than a check. A name that the server may still change, and whose file must not
+  /// exist, is not opened before the response.
   init?(_ name: OutputName, besides input: FileIdentity?) {
-    var status = stat()
-    guard stat(name.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return nil }
+    guard name.existing == .keep || OutputTarget(at: name.path) == .file else { return nil }
     self.name = name
     self.input = input
   }

@@ -38,7 +38,8 @@ final class OutputName: Sendable {
   /// Opens the file by the rule in ``existing``. Returns its descriptor; if that fails, returns -1 and sets `errno`.
   func open() -> Int32 {
     let (path, existing) = (path, existing)
-    let flags = O_WRONLY | O_CREAT | O_CLOEXEC
+    // O_NONBLOCK, because the path can have become that of a FIFO. It has no effect on a regular file.
+    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK
     switch existing {
     case .replace: return Glibc.open(path, flags, 0o666)
     case .append: return Glibc.open(path, flags | O_APPEND, 0o666)

@@ -11,10 +11,11 @@ enum ContentDisposition {
     return (plain ?? extended).flatMap(safe)
   }
 
-  /// The last component of a path, in which slashes and backslashes separate components.
+  /// The last component of a path, in which slashes and backslashes separate components, as a visible name.
   static func safe(_ name: String) -> String? {
     let last = name.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? ""
-    return OutputPath.isFileName(last) && last.utf8.count <= 255 ? last : nil
+    guard OutputPath.isFileName(last), last.utf8.count <= 255 else { return nil }
+    return OutputPath.visible(last)
   }
 
   /// The parameters after the type, with names in lower case. Quotes are removed. A backslash before a quote or a

@@ -30,7 +30,9 @@ enum OutputPath {
   }
 
   private static func name(_ arguments: ParsedArguments) throws(CommandError) -> String? {
-    arguments.has("remote-name") ? try remoteName(arguments.operands.last ?? "") : arguments["output"]
+    guard arguments.has("remote-name") else { return arguments["output"] }
+    let name = try remoteName(arguments.operands.last ?? "")
+    return arguments.has("remote-header-name") ? visible(name) : name
   }
 
   /// The last component of a URL's path, as it is written in the URL.
@@ -53,6 +55,13 @@ enum OutputPath {
   static func isFileName(_ name: String) -> Bool {
     !["", ".", ".."].contains(name)
       && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
+  }
+
+  /// Replaces a dot at the beginning by an underscore. With `-J`, a server must not choose the name of a hidden file,
+  /// such as one that a shell reads when it starts.
+  static func visible(_ name: String) -> String {
+    guard name.unicodeScalars.first == "." else { return name }
+    return "_" + String(String.UnicodeScalarView(name.unicodeScalars.dropFirst()))
   }
 
   private static func createFolders(of path: String) throws(CommandError) {

@@ -28,7 +28,10 @@ struct SendOutput {
     self.name = name
     resumed = try ResumedBody.make(arguments, path: name?.path)
     let rate = try ByteCount.rate(arguments)
-    do throws(CommandError) { bytes = try ByteOutput(whenNeeded: name, besides: input, rate: rate) } catch {
+    let patience = try OutputPatience.reader(arguments)
+    do throws(CommandError) {
+      bytes = try ByteOutput(whenNeeded: name, besides: input, rate: rate, patience: patience)
+    } catch {
       throw CommandError(error.status == .failed ? SendStatus.notWritten : error.status, error.message)
     }
     bytes.listen(
@@ -37,7 +40,12 @@ struct SendOutput {
         onFailure: { [cancellation] in cancellation.fail(BodyStreamer.error($0)) }))
     let headPath = arguments["dump-header"]
     let sharesOutput = headPath.map(StandardOutput.isNamed) == true && name == nil
-    heads = sharesOutput ? nil : try headPath.map { path throws(CommandError) in try Self.headOutput(path) }
+    heads =
+      sharesOutput
+      ? nil
+      : try headPath.map { path throws(CommandError) in
+        try Self.headOutput(path, patience)
+      }
     var rules = BodyStreamer.Rules()
     rules.includesHead = arguments.has("include") || arguments.has("head") || sharesOutput
     rules.includesBody = !arguments.has("head")
@@ -71,13 +79,11 @@ struct SendOutput {
   }
 
   /// The heads of several requests are appended to one file.
-  private static func headOutput(_ path: String) throws(CommandError) -> ByteOutput {
+  private static func headOutput(_ path: String, _ patience: Duration) throws(CommandError) -> ByteOutput {
     guard !StandardOutput.isNamed(by: path) else { return try ByteOutput(path: path) }
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else {
-      throw CommandError(.failed, "-D: " + ByteOutput.Failure(name: path, errorNumber: errno).description)
+    do throws(CommandError) { return try ByteOutput(appendingTo: path, patience: patience) } catch {
+      throw CommandError(error.status, "-D: \(error.message)")
     }
-    return try ByteOutput(owning: descriptor, name: path)
   }
 
   var sink: (any BodySink)? { stream }
@@ -108,8 +114,14 @@ struct SendOutput {
     } else {
       bytes.append(try document(result))
     }
-    let headFailure = heads?.finish()
-    let failure = bytes.finish()
+    // After the time limit of a request, its output must not wait either.
+    let patience = [.deadline, .timeout].contains(result.error?.code) ? OutputPatience.stuck : nil
+    let headFailure = heads?.finish(patience: patience)
+    let failure = bytes.finish(patience: patience)
+    if let stuck = [failure, headFailure].compactMap({ $0 }).first(where: { $0.stuck != nil }), let error = result.error
+    {
+      return CommandError(SendStatus.of(error), "\(error.description); \(stuck.description)")
+    }
     guard let failure = failure ?? headFailure else {
       return stream?.failure.map {
         CommandError(resumed == nil ? SendStatus.notWritten : SendStatus.notResumed, $0.message)

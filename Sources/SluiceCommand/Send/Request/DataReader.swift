@@ -41,13 +41,18 @@ struct DataReader {
   }
 
   /// A body from a file. A regular file of any size is sent from the disk. Any other file is read completely first,
-  /// because its length is not known before.
+  /// because its length is not known before, and so is a file of `/proc` or `/sys`.
   func body(ofFile path: String, _ option: String) throws(CommandError) -> Body {
-    var status = stat()
-    if path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, R_OK) == 0 {
-      return .file(FileBody(path: path, byteCount: Int(status.st_size)))
+    guard path != "-", access(path, R_OK) == 0 else { return .bytes(try content(ofFile: path, option)) }
+    do throws(UploadSource.Failure) {
+      switch try UploadSource(at: path, limitBytes: limitBytes) {
+      case .file(let byteCount): return .file(FileBody(path: path, byteCount: byteCount))
+      case .content(let bytes): return .bytes(bytes)
+      }
+    } catch {
+      if case .notRegular = error { return .bytes(try content(ofFile: path, option)) }
+      throw CommandError(.usage, "\(option): cannot read \(PlainText.path(path)): \(error.text)")
     }
-    return .bytes(try content(ofFile: path, option))
   }
 
   func content(ofFile path: String, _ option: String) throws(CommandError) -> [UInt8] {

@@ -4,6 +4,7 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 import SluicePluginImage
+import SluiceSupport
 
 /// The body functions of an exchange.
 enum ExchangeBody {
@@ -60,19 +61,26 @@ enum ExchangeBody {
     guard side == 0 ? called.phase.writesRequest : called.writesResponse else {
       return called.refuse(.refusedWrite, "body_set_file")
     }
-    var facts = stat()
-    guard stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, access(path, R_OK) == 0 else {
+    let body: Body
+    do throws(UploadSource.Failure) {
+      guard access(path, R_OK) == 0 else { throw .system(errno) }
+      switch try UploadSource(at: path) {
+      case .file(let byteCount):
+        isKept = true
+        let file =
+          isGiven ? GivenFiles.body(at: path, byteCount: byteCount) : FileBody(path: path, byteCount: byteCount)
+        body = .file(file)
+      case .content(let bytes): body = .bytes(bytes)
+      }
+    } catch {
       called.call.pointee.instance.seat.log(
-        .warning, "body_set_file: \(PlainText.quote(path)) is not a regular file that can be read")
+        .warning, "body_set_file: \(PlainText.quote(path)) is not a regular file that can be read: \(error.text)")
       return Status.failed
     }
-    isKept = true
-    let byteCount = Int(facts.st_size)
-    let file = isGiven ? GivenFiles.body(at: path, byteCount: byteCount) : FileBody(path: path, byteCount: byteCount)
     if side == 0 {
-      setRequest(.file(file), called)
+      setRequest(body, called)
     } else {
-      setResponse(.file(file), called)
+      setResponse(body, called)
     }
     return Status.ok
   }

@@ -1,0 +1,32 @@
+import Glibc
+import SluiceJSON
+import SluiceSupport
+
+extension ByteOutput {
+  /// Why the output could not be written.
+  struct Failure: Error, Sendable, Equatable {
+    let name: String
+    let errorNumber: Int32
+    /// The file was deleted while it was written, or its name now belongs to another file.
+    var isRemoved = false
+    /// The reader of the output took no bytes for this long, and the rest was given up.
+    var stuck: Duration?
+
+    var isBrokenPipe: Bool { errorNumber == EPIPE }
+    var description: String {
+      if isRemoved { return "\(name) was removed or replaced while it was written; the output is lost" }
+      if let stuck {
+        return "\(name) has accepted no bytes for \(DurationText.text(stuck)), so the rest of the output is lost"
+      }
+      return "cannot write \(name): \(reason)"
+    }
+
+    private var reason: String {
+      switch (errorNumber, OutputTarget(at: name)) {
+      case (ENXIO, .socket): "it is a socket; name a file"
+      case (ENXIO, .stream): "no process has opened the pipe for reading; start its reader, or name a regular file"
+      default: String(cString: strerror(errorNumber))
+      }
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import Glibc
+import SluiceJSON
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// Files that `send` and `run` write and read, and that are not regular files, or whose size is unknown.
+@Suite struct SendTargetTests {
+  private static func server(_ byteCount: Int = 5) throws -> LoopbackServer {
+    try LoopbackServer { _ in
+      ServerResponse(
+        headers: [HeaderLine("Set-Cookie", "a=1")],
+        body: .generated(BytePattern(Array("x".utf8)), byteCount: UInt64(byteCount), chunked: false))
+    }
+  }
+
+  private static func fifo() throws -> (folder: TemporaryDirectory, path: String) {
+    let folder = try TemporaryDirectory()
+    let path = folder.path("fifo")
+    try #require(mkfifo(path, 0o600) == 0)
+    return (folder, path)
+  }
+
+  @Test(arguments: ["-o", "-D", "--events"])
+  func `a FIFO without a reader fails after -m, names the file, and nothing is sent`(_ option: String) async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let (folder, path) = try Self.fifo()
+    let result = try await Tool.run("send", "-m", "0.2s", option, path, server.baseURL)
+    #expect(result.status != 0 && server.requestCount == 0)
+    #expect(result.errorText.contains("\(path): no process has opened the pipe for reading"), "\(result.errorText)")
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test func `a FIFO whose reader comes later gets the body`() async throws {
+    let server = try Self.server(300_000)
+    defer { server.stop() }
+    let (folder, path) = try Self.fifo()
+    let result = try await Command.run(
+      "sh", ["-c", "\(Tool.path) send -s -m 60 -o \(path) \(server.baseURL) & cat \(path) | wc -c; wait $!"],
+      environment: Tool.cleared)
+    #expect(result.status == 0 && result.outputText == "300000\n", "\(result.errorText)")
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test func `after -m, an output whose reader takes nothing is given up`() async throws {
+    let server = try Self.server(8_000_000)
+    defer { server.stop() }
+    let (folder, path) = try Self.fifo()
+    let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    defer { close(reader) }
+    let result = try await Tool.run("send", "-m", "0.3s", "-o", path, server.baseURL)
+    #expect(result.status == 28, "\(result.errorText)")
+    #expect(result.errorText.contains("has accepted no bytes for 1s"), "\(result.errorText)")
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test func `a socket is refused by name`() async throws {
+    let folder = try TemporaryDirectory()
+    let path = folder.path("socket")
+    try #require(mknod(path, S_IFSOCK | 0o600, 0) == 0)
+    let result = try await Tool.run("send", "-o", path, "http://127.0.0.1:1/")
+    #expect(result.status == 23 && result.errorText.contains("it is a socket; name a file"), "\(result.errorText)")
+  }
+
+  @Test func `a cookie jar is written to a device and to a pipe with a reader, which both stay`() async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let (folder, path) = try Self.fifo()
+    #expect(try await Tool.run("send", "-s", "--cookie-jar", "/dev/null", server.baseURL).status == 0)
+    let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    defer { close(reader) }
+    #expect(try await Tool.run("send", "-s", "--cookie-jar", path, server.baseURL).status == 0)
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = read(reader, &bytes, bytes.count)
+    #expect(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).contains("a\t1\n"))
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode == S_IFIFO | 0o600)
+    withExtendedLifetime(folder) {}
+  }
+
+  /// stat(2) says that these files have 0 bytes, or as many as a page.
+  @Test(arguments: ["/proc/version", "/sys/kernel/mm/transparent_hugepage/enabled"])
+  func `a file whose size the system does not know is sent completely`(_ path: String) async throws {
+    guard access(path, R_OK) == 0 else { return }
+    let content = try FileTree.readText(path)
+    let server = try LoopbackServer { request in ServerResponse(body: .bytes(request.body)) }
+    defer { server.stop() }
+    for options in [["-T", path], ["--data-binary", "@\(path)"], ["-T", path, "--limit-rate", "1M"]] {
+      let result = try await Tool.run(arguments: ["send", "-s"] + options + [server.baseURL + "/"])
+      #expect(result.outputText == content, "\(options): \(result.errorText)")
+    }
+    let form = try await Tool.run("send", "-s", "-F", "a=@\(path)", server.baseURL)
+    #expect(form.outputText.contains("\r\n\r\n\(content)\r\n--"), "\(form.errorText)")
+    let run = try await Tool.run(
+      "run", "-q", input: #"{"method": "PUT", "url": "\#(server.baseURL)", "body": {"file": "\#(path)"}}"# + "\n")
+    #expect(try run.documents.first?["response"]?["body"]?["text"]?.string == content, "\(run.errorText)")
+  }
+
+  @Test func `-J writes no hidden file`() async throws {
+    let server = try LoopbackServer { request in
+      let name = request.target == "/header" ? ".bashrc" : ""
+      let fields = name.isEmpty ? [] : [HeaderLine("Content-Disposition", "attachment; filename=\"\(name)\"")]
+      return ServerResponse(headers: fields, body: .bytes(Array("x".utf8)))
+    }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    for path in ["/header", "/.profile"] {
+      let result = try await Tool.run("send", "-s", "-OJ", "--output-dir", folder.path, server.baseURL + path)
+      #expect(result.status == 0, "\(result.errorText)")
+    }
+    // A URL that somebody has typed names its file itself.
+    #expect(try await Tool.run("send", "-s", "-O", "--output-dir", folder.path, server.baseURL + "/.x").status == 0)
+    #expect(Set(FileTree.names(in: folder.path)) == [".x", "_bashrc", "_profile"])
+  }
+
+  @Test func `-J does not write to a pipe that has the name in the URL`() async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let (folder, path) = try Self.fifo()
+    let result = try await Tool.run("send", "-OJ", "--output-dir", folder.path, server.baseURL + "/fifo")
+    #expect(result.status == 23 && result.errorText.contains("\(path): File exists"), "\(result.errorText)")
+  }
+}
