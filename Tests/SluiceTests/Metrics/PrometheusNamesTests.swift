@@ -113,7 +113,9 @@ import Testing
     ])
     for text in [plain, try await Self.text([], builtins: ["metrics", "more"])] {
       let result = try await Promtool.check(text)
-      #expect(result.status == 0, "\(result.errorText)\(result.outputText)")
+      // A plugin need not describe its metrics.
+      let words = (result.errorText + result.outputText).split(separator: "\n").filter { !$0.hasSuffix("no help text") }
+      #expect(words.isEmpty && [0, 3].contains(result.status), "\(result.status) \(words)")
     }
   }
 
