@@ -1,5 +1,6 @@
 public import SluiceMessages
 public import SluiceJSON
+import SluiceServer
 
 /// Why a control socket could not be opened, or a command over it failed.
 public struct ControlError: DescribedError, Sendable, Hashable {
@@ -59,6 +60,8 @@ public struct ControlError: DescribedError, Sendable, Hashable {
     self.message = message
     self.advice = advice
   }
+
+  init(_ error: ServerError) { self.init(.socket, error.message, advice: error.advice) }
 
   /// The message and, after a semicolon, the advice.
   public var description: String { message + (advice.map { "; \($0)" } ?? "") }

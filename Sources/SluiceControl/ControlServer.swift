@@ -40,9 +40,15 @@ public final class ControlServer: Sendable {
     options.connectionMemoryBytes = ControlHandler.connectionMemoryBytes
     options.idleTimeout = .seconds(30)
     options.backlog = 128
-    do { server = try EmbeddedServer(on: .unix(path: path), options: options) { handler.respond(to: $0) } } catch {
-      throw ControlError(.socket, error.message, advice: error.advice)
-    }
+    do throws(ServerError) {
+      server = try EmbeddedServer(on: .unix(path: path), options: options) { handler.respond(to: $0) }
+    } catch { throw ControlError(error) }
+  }
+
+  /// Checks whether a server could listen there now. Creates at most the user's folder.
+  package static func check(_ place: ControlPlace) throws(ControlError) {
+    let endpoint = ServerEndpoint.unix(path: try ControlFolder.path(of: place))
+    do throws(ServerError) { try endpoint.check() } catch { throw ControlError(error) }
   }
 
   deinit { stop() }

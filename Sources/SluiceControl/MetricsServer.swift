@@ -23,12 +23,17 @@ public final class MetricsServer: Sendable {
     options.maximumConnections = 16
     options.idleTimeout = .seconds(30)
     options.backlog = 128
-    do {
-      server = try EmbeddedServer(on: .tcp(host: Self.host, port: port), options: options) {
-        Self.respond(to: $0, engine)
-      }
-    } catch { throw ControlError(.socket, error.message, advice: error.advice) }
+    do throws(ServerError) {
+      server = try EmbeddedServer(on: Self.endpoint(port), options: options) { Self.respond(to: $0, engine) }
+    } catch { throw ControlError(error) }
   }
+
+  /// Checks whether the port is free now.
+  package static func check(port: UInt16) throws(ControlError) {
+    do throws(ServerError) { try endpoint(port).check() } catch { throw ControlError(error) }
+  }
+
+  private static func endpoint(_ port: UInt16) -> ServerEndpoint { .tcp(host: host, port: port) }
 
   deinit { stop() }
 

@@ -17,6 +17,14 @@ public struct ServerEndpoint: Sendable, Equatable, CustomStringConvertible {
   /// in it.
   public static func unix(path: String) -> Self { Self(form: .unix(path: path)) }
 
+  /// Checks whether a server could listen here now, and changes nothing.
+  package func check() throws(ServerError) {
+    switch form {
+    case .tcp: _ = try ListeningSocket(on: self, backlog: 1)
+    case .unix(let path): try UnixSocketFile.check(path)
+    }
+  }
+
   /// Host and port as in a URL, or the path.
   public var description: String {
     switch form {

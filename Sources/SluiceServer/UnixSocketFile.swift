@@ -16,6 +16,23 @@ final class UnixSocketFile: Sendable {
   /// Returns a listening socket, which the caller must close, and its file.
   static func listen(at path: String, _ backlog: Int32) throws(ServerError) -> (Int32, UnixSocketFile) {
     let endpoint = ServerEndpoint.unix(path: path)
+    let folder = try folder(of: path, endpoint)
+    return try folder.withLock(endpoint) { () throws(ServerError) in
+      if try isAbandoned(path, endpoint), unlink(path) != 0, errno != ENOENT {
+        throw ServerError(errorNumber: errno, endpoint)
+      }
+      return try bind(path, endpoint, backlog)
+    }
+  }
+
+  /// Checks, without changing anything, whether ``listen(at:_:)`` could listen now.
+  static func check(_ path: String) throws(ServerError) {
+    let endpoint = ServerEndpoint.unix(path: path)
+    _ = try folder(of: path, endpoint)
+    _ = try isAbandoned(path, endpoint)
+  }
+
+  private static func folder(of path: String, _ endpoint: ServerEndpoint) throws(ServerError) -> SocketFolder {
     guard path.utf8.count <= UnixSocket.maximumPathBytes, !path.utf8.contains(0) else {
       throw ServerError(
         .pathUnfit, endpoint,
@@ -23,11 +40,7 @@ final class UnixSocketFile: Sendable {
           "the path has \(path.utf8.count) bytes, a Unix socket allows at most \(UnixSocket.maximumPathBytes)",
         advice: "name a shorter one")
     }
-    let folder = try SocketFolder(of: path, endpoint)
-    return try folder.withLock(endpoint) { () throws(ServerError) in
-      try makeRoom(path, endpoint)
-      return try bind(path, endpoint, backlog)
-    }
+    return try SocketFolder(of: path, endpoint)
   }
 
   private init(path: String, _ status: stat) {
@@ -59,12 +72,12 @@ final class UnixSocketFile: Sendable {
     for path in abandoned where UnixSocket.find(at: path) == .abandoned { unlink(path) }
   }
 
-  /// Removes a socket on which no process listens any more, and nothing else.
-  private static func makeRoom(_ path: String, _ endpoint: ServerEndpoint) throws(ServerError) {
+  /// Whether a socket on which no process listens any more is at the path. Such a socket may be removed; anything else
+  /// at the path is an error.
+  private static func isAbandoned(_ path: String, _ endpoint: ServerEndpoint) throws(ServerError) -> Bool {
     switch UnixSocket.find(at: path) {
-    case .nothing: return
-    case .abandoned:
-      guard unlink(path) == 0 || errno == ENOENT else { throw ServerError(errorNumber: errno, endpoint) }
+    case .nothing: return false
+    case .abandoned: return true
     case .listening(let process):
       throw ServerError(
         .addressInUse, endpoint, underlying: "\(process.map { "process \($0)" } ?? "another process") listens there",

@@ -37,13 +37,6 @@ import Testing
     #expect(early.status == 22 && early.outputText == "no")
   }
 
-  @Test func `a wrong URL does not stop the other requests`() async throws {
-    let server = try LoopbackServer()
-    defer { server.stop() }
-    let result = try await Tool.run("send", server.baseURL, "http://h h/", server.baseURL)
-    #expect(result.status == 2 && result.outputText == "ok\nok\n" && result.errorText.contains("a space"))
-  }
-
   @Test func `SIGINT ends all requests of a parallel send`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

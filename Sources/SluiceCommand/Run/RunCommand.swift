@@ -70,6 +70,7 @@ enum RunCommand {
     let sides = try SideOutputs(arguments, besides: inputFile)
     var configuration = settings.configuration
     sides.append(to: &configuration)
+    try checkPlaces(arguments, settings, besides: inputFile)
     let engine = try EngineStart.engine(configuration, updates: .followed, wrap: sides.wrapper)
     let output: ByteOutput
     do { output = try Self.output(arguments, after: earlier, besides: inputFile) } catch {
@@ -137,18 +138,40 @@ enum RunCommand {
     return output
   }
 
+  /// Checks the places that can be used only after the engine has started. Its plugins and updates can send requests,
+  /// so a wrong option must be found before.
+  private static func checkPlaces(
+    _ arguments: ParsedArguments, _ settings: RunSettings, besides input: FileIdentity?
+  ) throws(CommandError) {
+    if let path = arguments["output"], !arguments.has("resume"), !StandardOutput.isNamed(by: path) {
+      try OutputFile.check(OutputName(path), besides: input)
+    }
+    do throws(ControlError) { if let port = settings.metricsPort { try MetricsServer.check(port: port) } } catch {
+      throw refused(metrics: error)
+    }
+    do throws(ControlError) { if let place = settings.configuration.control { try ControlServer.check(place) } } catch {
+      throw refused(control: error)
+    }
+  }
+
+  private static func refused(control error: ControlError) -> CommandError { CommandError(.usage, "control: \(error)") }
+
+  private static func refused(metrics error: ControlError) -> CommandError {
+    CommandError(.usage, "--metrics-port: \(error)")
+  }
+
   private static func startControl(
     _ settings: RunSettings, _ engine: Engine, _ reload: SIGHUPReload, isQuiet: Bool
   ) throws(CommandError) -> ControlServer? {
     guard let place = settings.configuration.control else { return nil }
-    do {
+    do throws(ControlError) {
       let control = try ControlServer(engine, at: place) { (new) async throws(SwapError) in try await reload.apply(new)
       }
       if !isQuiet { StandardError.say("control socket: \(control.path)", .info) }
       return control
     } catch {
       WaitingThread.run { await engine.shutdown(drain: .zero) }
-      throw CommandError(.usage, "control: \(error)")
+      throw refused(control: error)
     }
   }
 
@@ -156,13 +179,13 @@ enum RunCommand {
     _ settings: RunSettings, _ engine: Engine, isQuiet: Bool
   ) throws(CommandError) -> MetricsServer? {
     guard let port = settings.metricsPort else { return nil }
-    do {
+    do throws(ControlError) {
       let metrics = try MetricsServer(engine, port: port)
       if !isQuiet { StandardError.say("metrics: \(metrics.url)", .info) }
       return metrics
     } catch {
       WaitingThread.run { await engine.shutdown(drain: .zero) }
-      throw CommandError(.usage, "--metrics-port: \(error)")
+      throw refused(metrics: error)
     }
   }
 

@@ -31,9 +31,10 @@ enum SendCommand {
     let plan = try SendPlan(arguments)
     var setup = try SendSetup(arguments)
     if arguments.has("curl") { return try printCommands(plan, setup) }
-    // The first request is made before the engine starts, so that wrong arguments are reported before any plugin is
-    // loaded.
+    // All requests are checked before the engine starts, so that wrong arguments are reported before any plugin is
+    // loaded and any request is sent.
     let first = try SendTransfer(plan[0], setup)
+    for index in plan.samples where index > 0 { try SendTransfer.check(plan[index], setup) }
     // From now on, signals do not end the process at once; the session will handle them.
     signals.onSignal {}
     let sides = try SideOutputs(arguments, besides: SendTransfer.inputFile(of: first.request))
@@ -52,7 +53,7 @@ enum SendCommand {
       LogOutput.adopt(LogOutput.Settings(least: .error))
     }
     let engine = try EngineStart.engine(setup.configuration, wrap: sides.wrapper)
-    let session = try SendSession(plan, setup, engine, arguments, signals, sides)
+    let session = SendSession(plan, setup, engine, arguments, signals, sides)
     let progress = try SendProgress(arguments, session)
     var (status, result) = try session.run(first)
     progress?.finish()

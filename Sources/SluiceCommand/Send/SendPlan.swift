@@ -27,6 +27,7 @@ struct SendPlan: Sendable {
     method =
       operands.count + named.count > 1 && operands.first.map(Self.isMethod) == true ? operands.removeFirst() : nil
     let urls = named + operands
+    for url in urls { try Self.checkDash(url) }
     guard !urls.isEmpty, !urls.contains("") else {
       throw CommandError(.usage, "send: expected [METHOD] URL..., or --url URL\ntry \"sluice help send\"")
     }
@@ -52,6 +53,19 @@ struct SendPlan: Sendable {
     self.shared = shared
   }
 
+  /// Refuses a word that was meant as an option. Programs that format text turn a hyphen into a longer dash, and the
+  /// request would be sent without the option.
+  private static func checkDash(_ word: String) throws(CommandError) {
+    guard let first = word.unicodeScalars.first, !first.isASCII,
+      first.properties.generalCategory == .dashPunctuation || first == "\u{2212}"
+    else { return }
+    let name = first.properties.name?.lowercased() ?? "dash"
+    throw CommandError(
+      .usage,
+      "send: \(PlainText.quote(word)) begins with \(name) (U+\(String(first.value, radix: 16, uppercase: true))) and"
+        + " not with a hyphen; type it again, as in -H")
+  }
+
   /// The arguments of one request. Its operands are the method, if one was given, and the URL.
   subscript(index: Int) -> ParsedArguments {
     let target = targets.last { $0.start <= index } ?? targets[0]
@@ -67,6 +81,10 @@ struct SendPlan: Sendable {
     arguments.append(operand: url)
     return arguments
   }
+
+  /// The numbers of the requests that show whether all are right: every request, but of a URL that stands for very many
+  /// only some (``URLGlob/samples``).
+  var samples: [Int] { targets.flatMap { target in target.glob.samples.map { target.start + $0 } } }
 
   /// Whether a word is a method: a word in capitals, or one of the usual methods in any case.
   private static func isMethod(_ word: String) -> Bool {

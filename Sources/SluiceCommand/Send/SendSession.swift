@@ -32,26 +32,17 @@ final class SendSession: Sendable {
   init(
     _ plan: SendPlan, _ setup: SendSetup, _ engine: Engine, _ arguments: ParsedArguments, _ signals: ProcessSignals,
     _ sides: SideOutputs
-  ) throws(CommandError) {
+  ) {
     self.plan = plan
     self.setup = setup
     self.engine = engine
     self.signals = signals
     self.sides = sides
-    limit = try Self.limit(arguments)
+    limit = setup.parallelLimit
     failsEarly = arguments.has("fail-early")
     signals.onSignal { [self] in stop() }
     sides.listen(
       ByteOutput.Listener(onRoom: { [self] in state.update { _ in } }, onFailure: { [self] _ in stop() }))
-  }
-
-  private static func limit(_ arguments: ParsedArguments) throws(CommandError) -> Int {
-    let most = try arguments.integer("parallel-max", 1...10_000)
-    guard arguments.has("parallel") else {
-      guard most == nil else { throw CommandError(.usage, "send: --parallel-max needs -Z") }
-      return 1
-    }
-    return most ?? 50
   }
 
   /// Begins no further requests, and cancels those in flight.
@@ -109,14 +100,16 @@ final class SendSession: Sendable {
     return (signals.received.map { .interrupted(by: $0) } ?? course.status, course.last)
   }
 
-  /// Begins the next request. If the request is not valid, reports the error, and the other requests continue.
+  /// Begins the next request. If the request has become wrong since the check before the first one, for instance
+  /// because a folder was removed, reports the error, and the other requests continue.
   private func beginNext(_ course: inout Course, _ first: SendTransfer) {
     let index = course.next
     course.next += 1
     let transfer: SendTransfer
     do throws(CommandError) { transfer = index == 0 ? first : try SendTransfer(plan[index], setup) } catch {
       StandardError.say(PrintableText.of(error.message))
-      return note(error.status, &course)
+      // The status of wrong usage promises that nothing was sent.
+      return note(error.status == .usage ? .failed : error.status, &course)
     }
     if transfer.isOrdered {
       if !course.line.isEmpty { transfer.hold() }

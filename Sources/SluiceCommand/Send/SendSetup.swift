@@ -15,12 +15,16 @@ struct SendSetup: Sendable {
   let writeOut: WriteOut?
   /// The trace context from the environment.
   let parent: ParentContext
+  /// The maximum number of requests in flight.
+  let parallelLimit: Int
+  private let contents = SendContents()
   private let netrc: Netrc?
   private let wantsExplanation: Bool
 
   init(_ arguments: ParsedArguments) throws(CommandError) {
     try OutputPath.check(arguments)
     try SendOutput.check(arguments)
+    parallelLimit = try Self.parallelLimit(arguments)
     configuration = try SendConfiguration.make(arguments)
     mask = SecretMask(configuration.redaction)
     cookies = try CookieOptions.make(arguments)
@@ -33,6 +37,15 @@ struct SendSetup: Sendable {
     heads = wantsHeads ? HeadRecorder() : nil
     heads?.append(to: &configuration)
     if let path = arguments["dump-header"], !arguments.has("curl") { try Self.empty(path) }
+  }
+
+  private static func parallelLimit(_ arguments: ParsedArguments) throws(CommandError) -> Int {
+    let most = try arguments.integer("parallel-max", 1...10_000)
+    guard arguments.has("parallel") else {
+      guard most == nil else { throw CommandError(.usage, "send: --parallel-max needs -Z") }
+      return 1
+    }
+    return most ?? 50
   }
 
   /// Empties the file of `-D`, because the requests append to it, and it can have heads from an earlier command.
@@ -48,7 +61,9 @@ struct SendSetup: Sendable {
   mutating func configure(_ body: (inout Configuration) -> Void) { body(&configuration) }
 
   func request(_ arguments: ParsedArguments) throws(CommandError) -> Request {
-    var request = try SendRequest(arguments, configuration, netrc: netrc, jar: cookies?.jar).make()
+    var request = try SendRequest(
+      arguments, configuration, contents: contents, netrc: netrc, jar: cookies?.jar
+    ).make()
     request.wantsExplanation = wantsExplanation
     return request
   }

@@ -29,6 +29,11 @@ final class SendTransfer: Sendable {
     isOrdered = output.isStandard || writeOut != nil
   }
 
+  /// Checks the arguments of a request. Changes nothing.
+  static func check(_ arguments: ParsedArguments, _ setup: SendSetup) throws(CommandError) {
+    try SendOutput.check(arguments, besides: inputFile(of: try setup.request(arguments)))
+  }
+
   /// The file that is read while the request is sent.
   static func inputFile(of request: Request) -> FileIdentity? {
     guard case .file(let file) = request.body else { return nil }

@@ -41,17 +41,31 @@ struct CookieFile: Sendable {
 
   // MARK: Writing
 
+  /// Checks, without changing anything, whether the file could be written now.
+  func checkReplacing() throws(CookieJarError) {
+    if try isStream() { return }
+    guard faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 else {
+      throw system("create a file beside it", errno)
+    }
+  }
+
+  private var folder: String { path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "." }
+
+  /// Whether the path is that of a pipe or a device. Anything else that is not a regular file is refused.
+  private func isStream() throws(CookieJarError) -> Bool {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return false }
+    switch OutputTarget(status) {
+    case .file: return false
+    case .stream: return true
+    case .folder, .socket, .link: throw unsafe("it is not a regular file")
+    }
+  }
+
   /// Replaces the file. After a crash, it has either the old or the new content. A pipe or a device is written where it
   /// is, but a FIFO must have a reader already.
   func replace(with bytes: [UInt8]) throws(CookieJarError) {
-    var status = stat()
-    if lstat(path, &status) == 0 {
-      switch OutputTarget(status) {
-      case .file: break
-      case .stream: return try write(bytes)
-      case .folder, .socket, .link: throw unsafe("it is not a regular file")
-      }
-    }
+    if try isStream() { return try write(bytes) }
     let part = "\(path).\(TemporaryFiles.randomName).new"
     guard let file = FileDescriptor(opening: part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600) else {
       throw system("create a file beside it", errno)
@@ -77,7 +91,6 @@ struct CookieFile: Sendable {
   /// Also writes the folder to the disk, because it contains the entry of the new file. A failure is ignored, because
   /// the file has already been replaced.
   private func syncFolder() {
-    let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "."
     if let folder = FileDescriptor(opening: folder, O_RDONLY | O_DIRECTORY) { fsync(folder.raw) }
   }
 

@@ -159,6 +159,11 @@ public final class CookieJar: Sendable {
   /// All cookies, including session cookies, in the form that curl reads.
   package var text: [UInt8] { CookieFileText.write(cookies) }
 
+  /// Checks, without changing anything, whether ``write(to:)`` could write the file now.
+  package static func checkWriting(to path: String) throws(CookieJarError) {
+    try CookieFile(path: path).checkReplacing()
+  }
+
   /// Replaces the content of a file with all cookies, including session cookies (mode 0600). Waits for the disk on a
   /// separate thread.
   package func write(to path: String) async throws(CookieJarError) {

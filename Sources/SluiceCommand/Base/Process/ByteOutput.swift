@@ -195,7 +195,7 @@ final class ByteOutput: Sendable {
     isWritten.wait(upTo: limit) { $0 ? () : nil }
   }
 
-  private static func unopened(_ path: String, _ errorNumber: Int32) -> CommandError {
+  static func unopened(_ path: String, _ errorNumber: Int32) -> CommandError {
     if path.isEmpty {
       return CommandError(.usage, "the name of an output file is empty; name a file, or - for standard output")
     }

@@ -19,8 +19,18 @@ struct OutputFile: Sendable {
     self.input = input
   }
 
+  /// Checks, without changing anything, whether an output could be written now. A pipe or a device is not checked,
+  /// because opening it can wait.
+  static func check(_ name: OutputName, besides input: FileIdentity?) throws(CommandError) {
+    if name.existing != .keep, OutputTarget(at: name.path) == .folder {
+      throw ByteOutput.unopened(name.path, EISDIR)
+    }
+    try OutputFile(name, besides: input)?.check()
+  }
+
   /// Checks, without changing anything, whether the file could be written now.
   func check() throws(CommandError) {
+    guard !path.isEmpty else { throw ByteOutput.unopened(path, ENOENT) }
     guard input == nil || FileIdentity(at: path) != input else {
       throw CommandError(.usage, "\(path) is also the input; name another output")
     }

@@ -15,7 +15,6 @@ enum OutputPath {
         .usage, "send: -o \(PlainText.quote(name)) leads out of --output-dir; name a file in it")
     }
     let path = arguments["output-dir"].map { $0.hasSuffix("/") ? $0 + name : "\($0)/\(name)" } ?? name
-    if arguments.has("create-dirs") { try createFolders(of: path) }
     let existing: OutputName.Existing =
       arguments.has("remote-header-name") ? .keep : arguments.has("no-clobber") ? .number : .replace
     return OutputName(path, existing: existing)
@@ -64,11 +63,20 @@ enum OutputPath {
     return "_" + String(String.UnicodeScalarView(name.unicodeScalars.dropFirst()))
   }
 
-  private static func createFolders(of path: String) throws(CommandError) {
-    let parts = path.split(separator: "/").dropLast()
+  /// The first folder of the path that does not exist; the path itself if all its folders exist.
+  static func firstMissing(_ path: String) -> String { folders(of: path).first { access($0, F_OK) != 0 } ?? path }
+
+  /// The folders that lead to the file, from the outermost to its own.
+  private static func folders(of path: String) -> [String] {
     var folder = path.hasPrefix("/") ? "" : "."
-    for part in parts {
+    return path.split(separator: "/").dropLast().map { part in
       folder += "/\(part)"
+      return folder
+    }
+  }
+
+  static func createFolders(of path: String) throws(CommandError) {
+    for folder in folders(of: path) {
       guard mkdir(folder, 0o750) == 0 || errno == EEXIST else {
         throw CommandError(.failed, "cannot create the folder \(PlainText.path(folder)): \(SystemError.text(errno))")
       }

@@ -29,10 +29,11 @@ struct SendOutput {
     resumed = try ResumedBody.make(arguments, path: name?.path)
     let rate = try ByteCount.rate(arguments)
     let patience = try OutputPatience.reader(arguments)
+    if arguments.has("create-dirs"), let name { try OutputPath.createFolders(of: name.path) }
     do throws(CommandError) {
       bytes = try ByteOutput(whenNeeded: name, besides: input, rate: rate, patience: patience)
     } catch {
-      throw CommandError(error.status == .failed ? SendStatus.notWritten : error.status, error.message)
+      throw Self.unwritten(error)
     }
     bytes.listen(
       ByteOutput.Listener(
@@ -55,6 +56,20 @@ struct SendOutput {
     stream =
       arguments.has("document")
       ? nil : BodyStreamer(bytes, name, heads: heads, rules, hops, cancellation: cancellation)
+  }
+
+  private static func unwritten(_ error: CommandError) -> CommandError {
+    CommandError(error.status == .failed ? SendStatus.notWritten : error.status, error.message)
+  }
+
+  /// Checks the options of one request as `init` does, but changes nothing.
+  static func check(_ arguments: ParsedArguments, besides input: FileIdentity?) throws(CommandError) {
+    let name = try OutputPath.make(arguments)
+    _ = try ResumedBody.make(arguments, path: name?.path)
+    guard let name, !StandardOutput.isNamed(by: name.path) else { return }
+    // With --create-dirs, the first folder that does not exist will be created.
+    let created = arguments.has("create-dirs") ? OutputName(OutputPath.firstMissing(name.path)) : name
+    do throws(CommandError) { try OutputFile.check(created, besides: input) } catch { throw unwritten(error) }
   }
 
   /// Checks the options that do not depend on the request.

@@ -17,6 +17,9 @@ struct CookieOptions {
     let files = arguments.allBytes("cookie").filter { !$0.contains(UInt8(ascii: "=")) }
     let file = arguments["cookie-jar"]
     guard file != nil || !files.isEmpty else { return nil }
+    if let file, !StandardOutput.isNamed(by: file), !arguments.has("curl") {
+      do throws(CookieJarError) { try CookieJar.checkWriting(to: file) } catch { throw unwritten(error) }
+    }
     let jar = CookieJar()
     // If the name is empty, no file is read, but the cookies of responses are kept.
     for name in files where !name.isEmpty {
@@ -66,6 +69,10 @@ struct CookieOptions {
       do throws(CookieJarError) { try await jar.write(to: file) } catch { return error }
       return nil
     }
-    if let failure { throw CommandError(.failed, "send: --cookie-jar: \(failure)") }
+    if let failure { throw Self.unwritten(failure) }
+  }
+
+  private static func unwritten(_ error: CookieJarError) -> CommandError {
+    CommandError(.failed, "send: --cookie-jar: \(error)")
   }
 }

@@ -11,22 +11,26 @@ struct SendRequest {
   private let configuration: Configuration
   private let command: String
   private let text: String
+  private let contents: SendContents?
   private let netrc: Netrc?
   private let jar: CookieJar?
 
   /// - Parameters:
   ///   - command: the name of the command; error messages begin with it.
   ///   - url: the URL; if nil, the last operand.
+  ///   - contents: the contents that several requests share. If it is nil, the content is read for this request, and
+  ///     standard input is read completely before the request is sent.
   ///   - netrc: users and passwords of hosts; nil for none.
   ///   - jar: cookies that are sent in addition to those in the arguments; nil for none.
   init(
     _ arguments: ParsedArguments, _ configuration: Configuration, command: String = "send", url: String? = nil,
-    netrc: Netrc? = nil, jar: CookieJar? = nil
+    contents: SendContents? = nil, netrc: Netrc? = nil, jar: CookieJar? = nil
   ) {
     self.arguments = arguments
     self.configuration = configuration
     self.command = command
     text = url ?? arguments.operands.last ?? ""
+    self.contents = contents
     self.netrc = netrc
     self.jar = jar
   }
@@ -38,8 +42,7 @@ struct SendRequest {
   }
 
   private func request() throws(CommandError) -> Request {
-    let data = try SendData(
-      arguments, limitBytes: configuration.transport.maximumHeldRequestBytes, streamsInput: command == "send")
+    let data = try data()
     guard jar != nil || !CookieOptions.hasFile(arguments) else {
       throw CommandError(.usage, "-b: expected NAME=VALUE; \"\(command)\" reads no cookies from a file")
     }
@@ -57,6 +60,12 @@ struct SendRequest {
     trustOtherHosts(&request)
     do { try request.validate() } catch { throw CommandError(.usage, "\(error)") }
     return request
+  }
+
+  private func data() throws(CommandError) -> SendData {
+    let limitBytes = configuration.transport.maximumHeldRequestBytes
+    guard let contents else { return try SendData(arguments, limitBytes: limitBytes, streamsInput: false) }
+    return try contents.data(arguments, limitBytes: limitBytes)
   }
 
   /// The options that set one header each.

@@ -70,6 +70,23 @@ struct URLGlob: Sendable {
     return (texts.joined(), zip(parts, texts).filter { $0.0.isPattern }.map(\.1))
   }
 
+  /// Up to this number of URLs, all are samples.
+  private static let sampledCount = 10_000
+
+  /// The numbers of URLs that show whether all are right: all of them, or if there are very many, those that differ
+  /// from the first in one pattern. Of a range, the last text is the longest.
+  var samples: [Int] {
+    guard count > Self.sampledCount else { return Array(0..<count) }
+    var (samples, stride) = ([0], 1)
+    for part in parts.reversed() {
+      var places = [part.count - 1]
+      if case .words(let words) = part { places = Array(words.indices) }
+      samples += places.filter { $0 > 0 }.map { $0 * stride }
+      stride *= part.count
+    }
+    return samples
+  }
+
   /// A file name in which `#1`, `#2` and so on are replaced by the texts of braces and brackets.
   static func name(_ name: String, with values: [String]) -> String {
     var (text, rest) = ("", Substring(name))
