@@ -339,7 +339,7 @@ let package = Package(
         "SluiceServer", "SluiceEngine", "SluiceAssembly", "SluicePipeline", "SluiceRecords",
         "SluiceTraceContext", "SluiceCurl", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
         "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceLoop",
-        "SluiceSupport", "CAttachABI", "CLinux",
+        "SluiceContentCoding", "SluiceSupport", "CAttachABI", "CLinux",
       ],
       swiftSettings: strict),
 

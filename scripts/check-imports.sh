@@ -44,7 +44,7 @@ edge  SluiceControl     Sluice SluiceEngine SluiceAssembly SluiceServer SluiceLo
 pure  SluiceUpdateRules SluiceMessages
 edge  SluiceUpdate      SluiceUpdateRules SluiceClient Sluice SluiceEngine SluiceAssembly SluiceTrial SluicePlugin SluicePluginFile SluicePluginImage SluicePipeline SluiceMessages SluiceJSON CCrypto
 edge  SluicePlugin      CSluice CJansson SluiceJSON SluiceTraceContext SluiceMessages
-edge  SluiceCommand     CAttachABI Sluice SluiceEngine SluiceAssembly SluiceUpdate SluiceUpdateRules SluiceClient SluiceControl SluiceCookies SluiceReplay SluiceRecords SluiceServer SluiceTrial SluiceCrash SluicePluginHost SluicePluginFile SluicePluginImage SluiceCurl SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON CLinux
+edge  SluiceCommand     CAttachABI Sluice SluiceEngine SluiceAssembly SluiceUpdate SluiceUpdateRules SluiceClient SluiceControl SluiceCookies SluiceReplay SluiceRecords SluiceServer SluiceTrial SluiceCrash SluicePluginHost SluicePluginFile SluicePluginImage SluiceCurl SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceContentCoding CLinux
 pure  SluiceAttachRules SluiceMessages
 edge  SluiceAttachHost  CAttachABI SluiceAttachRules SluiceAssembly SluicePluginHost SluicePluginImage SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceIDNA SluiceJSON CLinux
 edge  SluiceTestKit     SluicePipeline SluiceMessages SluiceJSON SluiceServer CLinux CTestKit

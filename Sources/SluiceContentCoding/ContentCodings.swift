@@ -20,6 +20,8 @@ package struct ContentCodings: Sendable, Hashable {
   package init(_ list: String) { append(list) }
 
   package var isEmpty: Bool { count == 0 }
+  /// Whether a listed coding cannot be decoded.
+  package var hasUnknown: Bool { unknownName != nil }
 
   /// Adds the codings of one more field value, because a field can occur several times.
   package mutating func append(_ list: String) {

@@ -63,21 +63,26 @@ package struct RequestHead {
     static let hasAccept = Facts(rawValue: 2)
     static let hasCodings = Facts(rawValue: 4)
     static let hasAgent = Facts(rawValue: 8)
-    /// The request has a field that replaces a line of the preamble.
-    static let replacing: Facts = [.hasHost, .hasAccept, .hasCodings, .hasAgent]
+    /// The request has a field that replaces a line of the preamble, or a line is left out.
+    static let replacing: Facts = [.hasHost, .hasAccept, .hasCodings, .hasAgent, .isParticular]
     /// There is a body, and the request asks for a 100 response before it (RFC 9110 §10.1.1).
     static let expectsContinue = Facts(rawValue: 16)
     /// A field must be left out, or the bytes of a field in the buffer cannot be sent unchanged.
     static let hasExceptions = Facts(rawValue: 32)
+    /// The request is about one representation of the resource: it is HEAD, asks for a range, or has a precondition. A
+    /// content coding would select another representation, with another length, other ranges and another `ETag` (RFC
+    /// 9110 §8.8.3.3), so the transport asks for none by itself.
+    static let isParticular = Facts(rawValue: 64)
 
     /// Whether there is a body, and the request asks for a 100 response before it.
     package var isExpectant: Bool { rawValue & Self.expectsContinue.rawValue != 0 }
 
-    /// The default fields that are not sent, because the request omits them or has these fields itself.
+    /// The default fields that are not sent, because the request omits them, has these fields itself, or is about one
+    /// representation.
     package func omitted(_ omitted: DefaultFields) -> DefaultFields {
       var omitted = omitted
       if contains(.hasAccept) { omitted.insert(.accept) }
-      if contains(.hasCodings) { omitted.insert(.acceptEncoding) }
+      if !isDisjoint(with: [.hasCodings, .isParticular]) { omitted.insert(.acceptEncoding) }
       if contains(.hasAgent) { omitted.insert(.userAgent) }
       return omitted
     }
@@ -93,8 +98,8 @@ package struct RequestHead {
     to buffer: inout [UInt8], method: String, url: HTTPURL, _ preamble: Preamble,
     omitting omitted: DefaultFields = [], _ fields: HeaderFields, _ framing: Framing
   ) -> Facts {
-    let facts = facts(of: fields, framing)
     let method = method.utf8.span
+    let facts = facts(of: fields, method, framing)
     let target = url.string.utf8.span.extracting(url.targetRange)
     // If the request has its own `Host`, `fields.lineByteCount` includes it.
     let lines = preamble.lines
@@ -121,8 +126,8 @@ package struct RequestHead {
   /// An upper bound for the bytes of the other text that the writer adds, including the largest `Content-Length`.
   private static let fixedBytes = 160
 
-  package static func facts(of fields: HeaderFields, _ framing: Framing) -> Facts {
-    var facts: Facts = []
+  package static func facts(of fields: HeaderFields, _ method: Span<UInt8>, _ framing: Framing) -> Facts {
+    var facts: Facts = method.isIdenticalInContent(to: "HEAD".utf8.span) ? .isParticular : []
     let bytes = fields.buffer.span
     for index in fields.indices {
       let name = bytes.extracting(fields.nameRange(at: index))
@@ -133,7 +138,9 @@ package struct RequestHead {
       case 6 where FieldSyntax.equals(name, "expect"): facts.insert(framing.hasBody ? .expectsContinue : .hasExceptions)
       case 10 where FieldSyntax.equals(name, "user-agent"): facts.insert(.hasAgent)
       case 15 where FieldSyntax.equals(name, "accept-encoding"): facts.insert(.hasCodings)
-      default: if FieldSyntax.isTransportField(name) { facts.insert(.hasExceptions) }
+      default:
+        if FieldSyntax.isTransportField(name) { facts.insert(.hasExceptions) }
+        if FieldSyntax.selectsRepresentation(name) { facts.insert(.isParticular) }
       }
     }
     return facts

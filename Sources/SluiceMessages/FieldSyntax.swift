@@ -81,6 +81,19 @@ package enum FieldSyntax {
     return name.count == 14 ? equals(name, "content-length") : isHopByHop(name)
   }
 
+  /// Whether the field asks for a part of the selected representation, or depends on its version: `Range` and the
+  /// preconditions (RFC 9110 §13.1, §14.2).
+  package static func selectsRepresentation(_ name: Span<UInt8>) -> Bool {
+    switch name.count {
+    case 5: equals(name, "range")
+    case 8: equals(name, "if-match") || equals(name, "if-range")
+    case 13: equals(name, "if-none-match")
+    case 17: equals(name, "if-modified-since")
+    case 19: equals(name, "if-unmodified-since")
+    default: false
+    }
+  }
+
   /// Whether a field must not be a trailer, because it frames, routes or describes the message (RFC 9110 §6.5.1).
   package static func isBarredFromTrailers(_ name: Span<UInt8>) -> Bool {
     isTransportField(name)

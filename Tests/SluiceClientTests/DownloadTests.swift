@@ -47,7 +47,26 @@ struct DownloadFolder {
       #expect(response.status == 200 && response.body.isEmpty)
       #expect(place.content() == pattern.bytes(from: 0, count: count) && place.names == ["file"])
       #expect(place.mode("file") == S_IFREG | 0o600)
-      #expect(server.requests.first?.value(of: "accept-encoding") == "identity")
+      #expect(server.requests.first?.value(of: "accept-encoding") == nil)
+    }
+  }
+
+  @Test(arguments: ["gzip", "x-gzip", "br", "unknown"], [nil, "gzip"])
+  func `a download stores what the server sends, whatever its content coding`(
+    _ coding: String, _ asked: String?
+  ) async throws {
+    let content = EncodedBody.bytes(.gzip, Array("hello".utf8))
+    let server = try LoopbackServer { _ in
+      ServerResponse(headers: [HeaderLine("Content-Encoding", coding)], body: .bytes(content))
+    }
+    defer { server.stop() }
+    let place = try DownloadFolder()
+    try await withClient { client in
+      var request = Request(url: try server.url())
+      request.headers["accept-encoding"] = asked
+      let response = try await client.download(for: request, to: place.target)
+      #expect(place.content() == content && response.headers["content-encoding"] == coding)
+      #expect(server.requests.first?.value(of: "accept-encoding") == asked)
     }
   }
 

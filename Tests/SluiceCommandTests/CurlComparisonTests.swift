@@ -35,6 +35,8 @@ import Testing
   private static func additions(_ words: String) -> String {
     let following = words.contains("--no-location") ? "" : "-L"
     let failing = words.contains(#/(^| )(-[a-zA-Z]*f[a-zA-Z]*|--fail) /#) ? "" : "--fail-with-body"
-    return [following, "--compressed", failing].filter { !$0.isEmpty }.joined(separator: " ")
+    let asksForNone = words.contains(
+      #/(^| )(-[a-zA-Z]*[oOIrC] |--output |--remote-name|--head |--range |--continue-at )/#)
+    return [following, asksForNone ? "" : "--compressed", failing].filter { !$0.isEmpty }.joined(separator: " ")
   }
 }

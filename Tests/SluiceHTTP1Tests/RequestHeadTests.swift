@@ -56,6 +56,20 @@ import Testing
         == "GET /a HTTP/1.1\r\nHost: example.com\r\nAccept-Encoding: gzip\r\naccept: a\r\n\r\n")
   }
 
+  @Test(arguments: [
+    "Range", "if-match", "If-None-Match", "if-range", "If-Modified-Since", "if-unmodified-since",
+  ])
+  func `a request that is about one representation asks for no content coding by itself`(_ name: String) throws {
+    let defaults = RequestHead.Defaults(codings: "gzip", agent: nil)
+    let start = "GET /a HTTP/1.1\r\nHost: example.com\r\nAccept: */*\r\n"
+    #expect(try head(fields: [name: "x"], defaults: defaults) == start + "\(name): x\r\n\r\n")
+    #expect(
+      try head(fields: [name: "x", "accept-encoding": "br"], defaults: defaults)
+        == start + "\(name): x\r\naccept-encoding: br\r\n\r\n")
+    #expect(
+      try head(method: "HEAD", defaults: defaults) == "HEAD /a HTTP/1.1\r\nHost: example.com\r\nAccept: */*\r\n\r\n")
+  }
+
   @Test func `fields that frame the message or belong to the connection are not sent`() throws {
     let fields: HeaderFields = [
       "Content-Length": "7", "Transfer-Encoding": "chunked", "Connection": "close", "TE": "trailers", "X-A": "1",

@@ -74,10 +74,10 @@ struct Download {
     }
   }
 
-  /// A body with a content coding cannot be resumed, so no coding is requested unless the caller asks for one.
+  /// The file gets what the server sends: no content coding is requested, and none is decoded.
   private var wholeRequest: Request {
     var request = request
-    if !request.headers.contains("accept-encoding") { request.headers.append("accept-encoding", "identity") }
+    request.options.decodesContent = false
     return request
   }
 
@@ -128,7 +128,7 @@ struct Download {
       request.method == "GET" && head.status == 200 && !isCoded
       && head.headers["accept-ranges"]?.lowercased() != "none"
     validator = isResumable ? StrongValidator(head.headers) : nil
-    totalBytes = isCoded ? nil : head.headers["content-length"].flatMap { Int($0) }
+    totalBytes = head.headers["content-length"].flatMap { Int($0) }
   }
 
   // MARK: The body

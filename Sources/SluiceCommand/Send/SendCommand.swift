@@ -17,6 +17,8 @@ enum SendCommand {
       configuration; "http://" is put before it if there is no base URL, or if it begins like "localhost:8080/x".
       {a,b} and [1-9] in a URL stand for several URLs. Requests are sent one after the other.
       Redirects are followed. The body is printed even if the request fails. Exit statuses are those of curl.
+      On standard output, wherever it leads, the body is decoded (gzip, deflate, br, zstd). A file of -o or -O gets the
+      body as the server sent it; with --compressed it is decoded too.
       TRACEPARENT, TRACESTATE and BAGGAGE in the environment are the parent trace context.
       """,
     options: SendOptions.all,

@@ -38,7 +38,7 @@ enum SendOptions {
       "Send these cookies; without = it is a file to read cookies from; may be repeated"),
     Option("range", "r", "RANGE", takesBytes: true, "Ask for these bytes: 0-99, 100-, -5"),
     Option("oauth2-bearer", nil, "TOKEN", takesBytes: true, "Send this token as Authorization: Bearer"),
-    Option("compressed", nil, nil, "Ask for compressed content and decode it (the default)"),
+    Option("compressed", nil, nil, "Ask for compressed content and decode it (the default, except for files)"),
     Option("no-compressed", nil, nil, "Do not ask for compressed content, and do not decode it"),
   ]
   private static let request = [

@@ -8,9 +8,10 @@ final class ReceivedCodings {
   /// content codings.
   var transfer = ContentCodings()
 
-  /// The codings that must be decoded.
+  /// The codings that must be decoded. Libcurl has not asked for a content coding that is unknown, so such a body stays
+  /// as it is.
   func all(includingContent: Bool) -> ContentCodings {
-    var codings = includingContent ? content : ContentCodings()
+    var codings = includingContent && !content.hasUnknown ? content : ContentCodings()
     codings.append(transfer)
     codings.hasTransferCodings = !transfer.isEmpty
     return codings

@@ -399,8 +399,11 @@ final class WireTransfer: Transfer {
   /// The codings that must be decoded.
   private func codings(_ head: Head, _ headers: borrowing HeaderFields) -> ContentCodings {
     var codings = ContentCodings()
-    if head.hasContentCoding, transport.decodesContent, options.decodesContent {
+    // A part of a coded body cannot be decoded (RFC 9110 §15.3.7).
+    if head.hasContentCoding, head.status != 206, transport.decodesContent, options.decodesContent {
       for value in headers[values: "content-encoding"] { codings.append(value) }
+      // The transport has not asked for a coding that it does not know, so the body stays as it is.
+      if codings.hasUnknown { codings = ContentCodings() }
     }
     // Transfer codings come last, because a server applies them after the content codings.
     if head.hasTransferCoding {

@@ -43,7 +43,9 @@ enum CurlInvocations {
     "-f {url}/status/404", "--fail {url}/status/200", "--fail-with-body {url}/status/500", "{url}/status/404",
     "-f -o out {url}/status/404", "--unix-socket {socket} http://host.example/u", "-m 30 {url}/",
     "--max-time 30 {url}/",
-    "--connect-timeout 5 {url}/", "--http1.1 {url}/", "--retry 0 {url}/", "--compressed {url}/gzip", "-k {url}/",
+    "--connect-timeout 5 {url}/", "--http1.1 {url}/", "--retry 0 {url}/", "--compressed {url}/gzip",
+    "--compressed -I {url}/", "--compressed -r 0-9 {url}/",
+    "--compressed -o x {url}/", "-k {url}/",
     "-x '' {url}/", "--no-location {url}/redirect",
   ]
 

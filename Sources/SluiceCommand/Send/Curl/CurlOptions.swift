@@ -5,7 +5,11 @@ enum CurlOptions {
   static let different: [(name: String, how: String)] = [
     ("aws-sigv4", "signs the host, the content type and the provider's headers; curl signs every header of `-H`"),
     ("cacert", "takes the place of the system's authorities; curl adds the folder of the system's"),
-    ("compressed", "is the default; `--no-compressed` turns it off"),
+    (
+      "compressed",
+      "is the default if the body goes to standard output; `--no-compressed` turns it off. Beside `-I`, `-r` and "
+        + "preconditions it is not the default"
+    ),
     ("config", "is the pipeline's configuration. A file of options is `-K`, whose long name is `--options`"),
     ("continue-at", "a file that is already complete is a success, with `-f` too. Uploads cannot be continued"),
     ("cookie-jar", "has no short form: `-c` is the configuration. The file has mode 0600"),

@@ -56,7 +56,7 @@ enum CurlText {
   static func command(_ arguments: ParsedArguments, _ mask: SecretMask, for request: Request) -> String {
     var words = ["curl"]
     if !arguments.has("no-location"), arguments["max-redirs"] != "0" { words.append("-L") }
-    if !arguments.has("no-compressed") { words.append("--compressed") }
+    if asksForCodings(arguments, request) { words.append("--compressed") }
     if !["fail", "fail-with-body", "no-fail"].contains(where: arguments.has) { words.append("--fail-with-body") }
     // Curl derives the method from the other options. `-X` is therefore written only if the method differs from the
     // derived method.
@@ -76,6 +76,15 @@ enum CurlText {
     }
     words.append(ShellWords.quoted(Array(mask.url(request.url.withoutUserInfo).utf8)))
     return words.joined(separator: " ")
+  }
+
+  private static func asksForCodings(_ arguments: ParsedArguments, _ request: Request) -> Bool {
+    if arguments.has("no-compressed") || arguments.has("compressed") { return !arguments.has("no-compressed") }
+    let fields = request.headers
+    return request.options.decodesContent && request.method != "HEAD"
+      && !fields.indices.contains {
+        FieldSyntax.selectsRepresentation(fields.buffer.span.extracting(fields.nameRange(at: $0)))
+      }
   }
 
   /// The options that are not copied from the arguments: other code writes them, or they are not written at all.

@@ -20,6 +20,12 @@ enum OutputPath {
     return OutputName(path, existing: existing)
   }
 
+  /// Whether the body goes to a file. A result document does not count, because the body is only a part of it.
+  static func isFile(_ arguments: ParsedArguments) -> Bool {
+    guard !arguments.has("document") else { return false }
+    return arguments.has("remote-name") || arguments["output"].map { !StandardOutput.isNamed(by: $0) } ?? false
+  }
+
   /// Checks whether the options fit together for all requests.
   static func check(_ arguments: ParsedArguments) throws(CommandError) {
     guard !["output", "remote-name", "remote-name-all"].contains(where: arguments.has) else { return }

@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceContentCoding
 import SluiceCookies
 import SluiceIDNA
 import SluiceMessages
@@ -54,7 +55,7 @@ struct SendRequest {
     if let accept = data.accept, !request.headers.contains("accept"), !request.omittedDefaults.contains(.accept) {
       request.headers["accept"] = accept
     }
-    if arguments.has("no-compressed") { request.options.decodesContent = false }
+    chooseCoding(of: &request)
     if let cookies = CookieOptions.given(arguments) { append(Array("cookie".utf8), cookies, to: &request.headers) }
     try sign(&request)
     trustOtherHosts(&request)
@@ -66,6 +67,18 @@ struct SendRequest {
     let limitBytes = configuration.transport.maximumHeldRequestBytes
     guard let contents else { return try SendData(arguments, limitBytes: limitBytes, streamsInput: false) }
     return try contents.data(arguments, limitBytes: limitBytes)
+  }
+
+  /// Decides whether the body is decoded. A file gets what the server sent, as with curl, unless `--compressed` is
+  /// given. That option also asks for a coding where the transport asks for none by itself.
+  private func chooseCoding(of request: inout Request) {
+    if arguments.has("no-compressed") || OutputPath.isFile(arguments) && !arguments.has("compressed") {
+      request.options.decodesContent = false
+    } else if arguments.has("compressed"), configuration.transport.decodesContent,
+      !request.headers.contains("accept-encoding"), !request.omittedDefaults.contains(.acceptEncoding)
+    {
+      request.headers["accept-encoding"] = ContentCoding.acceptEncoding
+    }
   }
 
   /// The options that set one header each.

@@ -27,14 +27,15 @@ final class HTTP2RequestFields {
     _ framing: RequestHead.Framing
   ) {
     removeAll()
-    let facts = RequestHead.facts(of: fields, framing)
+    let method = request.method
+    let facts = RequestHead.facts(of: fields, method.utf8.span, framing)
     expectsContinue = facts.isExpectant
     let omitted = facts.omitted(request.omittedDefaults)
     let url = request.url
     let scheme = url.origin.scheme.rawValue
     let target = url.string.utf8.span.extracting(url.targetRange)
     let authority = preamble.host
-    append(":method", request.method.utf8.span)
+    append(":method", method.utf8.span)
     append(":scheme", scheme.utf8.span)
     if facts.contains(.hasHost), let index = fields.firstIndex(named: "host".utf8.span) {
       append(":authority", fields.buffer.span.extracting(fields.valueRange(at: index)))
