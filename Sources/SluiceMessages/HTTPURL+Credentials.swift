@@ -1,13 +1,13 @@
 extension HTTPURL {
   /// User and password of the URL, percent-decoded; a missing password is empty.
-  package var credentials: (user: [UInt8], password: [UInt8])? {
+  package var credentials: Credentials? {
     guard let userInfo else { return nil }
     let bytes = Array(userInfo.utf8)
     let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.count
     let (user, password) = (0..<colon, min(colon + 1, bytes.count)..<bytes.count)
-    return (
-      PercentCoding.decoded(bytes.span.extracting(user)), PercentCoding.decoded(bytes.span.extracting(password))
-    )
+    return Credentials(
+      user: PercentCoding.decoded(bytes.span.extracting(user)),
+      password: PercentCoding.decoded(bytes.span.extracting(password)))
   }
 
   /// `user:password` in the form of a URL: every character that is not unreserved is percent-encoded (RFC 3986 §2.3,

@@ -16,12 +16,15 @@ import Testing
     ("# machine h login x\nmachine h login u password \"a b\\\"c\"", "h", nil, "u", "a b\"c"),
     ("macdef init\ncd /\nmachine x\n\nmachine h login u password p", "h", nil, "u", "p"),
     ("machine h account a login u password p", "h", nil, "u", "p"),
+    ("machine h\nmachine h login u password p", "h", nil, "u", "p"),
+    ("machine h default login u password p", "h", nil, "u", "p"),
+    ("machine h password x machine h login u password p", "h", "u", "u", "p"),
   ])
   func `an entry of a netrc file is found`(
     _ text: String, _ host: String, _ wanted: String?, _ user: String, _ password: String
   ) throws {
-    let entry = try #require(Netrc(text, file: "f").entry(for: host, user: wanted))
-    #expect(entry.user == user && entry.password == password)
+    let entry = try #require(Netrc(text.utf8, file: "f").entry(for: host, user: wanted.map { Array($0.utf8) }))
+    #expect(entry.user == Array(user.utf8) && entry.password == Array(password.utf8))
   }
 
   @Test(arguments: [
@@ -29,12 +32,22 @@ import Testing
     ("\nmachine h nonsense", "f:2: expected machine"), ("machine h password \"x", "\" has no end"),
   ])
   func `a wrong netrc file is refused, and the error names the line`(_ text: String, _ message: String) {
-    #expect { try Netrc(text, file: "f") } throws: { "\($0)".contains(message) }
+    #expect { try Netrc(text.utf8, file: "f") } throws: { "\($0)".contains(message) }
+  }
+
+  @Test func `an entry with only a password applies to any user, and one without both to none`() throws {
+    let entry = try #require(Netrc("machine h password p".utf8, file: "f").entry(for: "h", user: Array("u".utf8)))
+    #expect(entry.user == nil && entry.password == Array("p".utf8))
+    for text in ["machine h", "default", "machine h account a"] {
+      #expect(try Netrc(text.utf8, file: "f").entry(for: "h", user: nil) == nil, "\(text)")
+      #expect(try Netrc(text.utf8, file: "f").entry(for: "h", user: Array("u".utf8)) == nil, "\(text)")
+    }
   }
 
   @Test func `a host without an entry gets no password`() throws {
-    #expect(try Netrc("machine a login u password p", file: "f").entry(for: "b", user: nil) == nil)
-    #expect(try Netrc("machine a login u password p", file: "f").entry(for: "a", user: "other") == nil)
+    let netrc = try Netrc("machine a login u password p".utf8, file: "f")
+    #expect(netrc.entry(for: "b", user: nil) == nil)
+    #expect(netrc.entry(for: "a", user: Array("other".utf8)) == nil)
   }
 
   @Test(arguments: [

@@ -14,7 +14,7 @@ final class CredentialResponder: ChallengeResponder {
   }
 
   func answer(_ challenges: [Challenge], status: Int, on exchange: Exchange) -> String? {
-    guard hasCredentials(status: status, for: exchange), let (user, password) = exchange.nativeRequest.url.credentials
+    guard hasCredentials(status: status, for: exchange), let credentials = exchange.nativeRequest.url.credentials
     else { return nil }
     // If a stage or the caller has set the credentials header, the server has refused these credentials. The engine
     // then does not answer.
@@ -22,7 +22,7 @@ final class CredentialResponder: ChallengeResponder {
     // If the policy is not to send credentials only when asked, Basic was sent without a challenge, and the server has
     // refused it.
     let usable = policy == .whenAsked ? challenges : challenges.filter { $0.isScheme("digest") }
-    return Credentials(user: user, password: password).answer(to: usable, status: status, on: exchange)
+    return credentials.answer(to: usable, status: status, on: exchange)
   }
 
   func renew(_ request: inout Request, on exchange: Exchange) {

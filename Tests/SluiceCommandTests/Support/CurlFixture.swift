@@ -45,11 +45,13 @@ final class CurlFixture {
       """
     let options = "# options\nheader = \"X-File: \\\"1\\\"\"\n-A agent\n--request PUT\ndata=a=1\n\nsilent\n"
     values = [
-      "url": server.baseURL, "port": port, "socket": folder.path("s"),
+      "url": server.baseURL, "host": "127.0.0.1:\(port)", "port": port, "socket": folder.path("s"),
       "file": try folder.write("line 1\nline=2\r\n", to: "file.txt"),
       "bytes": try folder.write((0...255).map { UInt8($0) }, to: "bytes.bin"),
       "large": try folder.write([UInt8](repeating: 65, count: (1 << 20) + 1), to: "large"),
       "jar": try folder.write(cookies, to: "jar.txt"), "netrc": try folder.write(passwords, to: "netrc"),
+      "bare": try folder.write("machine 127.0.0.1\n", to: "bare"),
+      "secret": try folder.write("machine 127.0.0.1 password p\n", to: "secret"),
       "headers": try folder.write("X-A: 1\n\nAccept:\nX-B: 2\r\n", to: "headers"),
       "format": try folder.write("%{http_code}\\n\n", to: "format"),
       "options": try folder.write(options, to: "options"),

@@ -1,9 +1,9 @@
 /// Arguments with which curl and `sluice send` must do the same.
 ///
-/// `{url}` is the server's URL, `{port}` its port, and `{socket}` the Unix socket of another server. These are files:
-/// `{file}` has two lines, `{bytes}` all byte values, `{large}` more than 1 MiB, `{jar}` cookies, `{netrc}` passwords,
-/// and `{options}` options. The working folder contains `part.txt`, which has the first five bytes of the server's
-/// answer, and `old.txt`.
+/// `{url}` is the server's URL, `{host}` its host and port, `{port}` its port, and `{socket}` the Unix socket of another
+/// server. These are files: `{file}` has two lines, `{bytes}` all byte values, `{large}` more than 1 MiB, `{jar}` cookies,
+/// `{netrc}`, `{bare}` and `{secret}` passwords, and `{options}` options. The working folder contains `part.txt`, which
+/// has the first five bytes of the server's answer, and `old.txt`.
 enum CurlInvocations {
   static let requests: [String] = [
     "{url}/", "{url}/a?b=c", "-X DELETE {url}/a", "--request OPTIONS {url}/", "-I {url}/", "--head {url}/",
@@ -92,6 +92,10 @@ enum CurlInvocations {
     "-n {url}/", "--netrc {url}/", "--netrc-file {netrc} {url}/", "--netrc-optional {url}/",
     "--netrc-optional --netrc-file nowhere {url}/", "-n -u me:pw {url}/", "--basic -u me:pw {url}/",
     "--location-trusted -u me:pw {url}/elsewhere", "-u me:pw {url}/elsewhere", "--digest -u me:pw {url}/digest",
+    "http://TOKEN@{host}/", "http://TOKEN@{host}/redirect", "http://@{host}/", "http://:pw@{host}/", "-u TOKEN: {url}/",
+    "http://a%3Ab:c@{host}/", "http://a:b:c@{host}/", "http://%FF:%E9@{host}/", "--netrc-file {bare} {url}/",
+    "--netrc-file {bare} http://me@{host}/", "--netrc-file {secret} {url}/",
+    "--netrc-file {secret} http://me@{host}/", "--location-trusted -u TOKEN: {url}/elsewhere",
   ]
 
   static let connections: [String] = [

@@ -146,36 +146,34 @@ struct SendRequest {
     }
     // With a signature, `-u` gives the id and the secret of the key. They are not sent as user and password.
     guard !arguments.has("aws-sigv4") else { return url.withoutUserInfo }
-    guard let (user, password) = try credentials(for: url) else {
+    guard let credentials = credentials(for: url) else {
       for name in ["digest", "anyauth"] where arguments.has(name) && url.userInfo == nil {
         throw CommandError(.usage, "--\(name) needs -u USER:PASSWORD")
       }
       return url
     }
-    return url.withUserInfo(HTTPURL.userInfo(user: user.span, password: password.span))
+    return url.withUserInfo(HTTPURL.userInfo(user: credentials.user.span, password: credentials.password.span))
   }
 
   /// With `--location-trusted`, sends the credentials of `-u` as a header. Other hosts get this header too. Credentials
   /// in a URL, including those from a netrc file, are sent only to the host of the URL.
   private func trustOtherHosts(_ request: inout Request) {
     guard arguments.has("location-trusted"), arguments.has("user"), !arguments.has("digest"), !arguments.has("anyauth"),
-      let userInfo = request.url.userInfo, !request.headers.contains("authorization")
+      let credentials = request.url.credentials, !request.headers.contains("authorization")
     else { return }
-    let credentials = Base64.encode(PercentCoding.decoded(userInfo.utf8.span))
-    append(Array("authorization".utf8), "Basic ".utf8 + credentials, to: &request.headers)
+    request.headers["authorization"] = credentials.basic
   }
 
   /// The credentials of `-u` or of the netrc file. If it is nil, the URL stays unchanged.
-  private func credentials(for url: HTTPURL) throws(CommandError) -> (user: [UInt8], password: [UInt8])? {
-    if let user = arguments.bytes("user") {
-      guard let colon = user.firstIndex(of: UInt8(ascii: ":")) else { return (user, []) }
-      return (Array(user[..<colon]), Array(user[(colon + 1)...]))
+  private func credentials(for url: HTTPURL) -> Credentials? {
+    if let given = arguments.bytes("user") {
+      let user = given.prefix { $0 != UInt8(ascii: ":") }
+      return Credentials(user: Array(user), password: Array(given.dropFirst(user.count + 1)))
     }
-    let named = url.userInfo.map { $0.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false) }
-    guard let netrc, (named?.count ?? 0) < 2 else { return nil }
-    let user = named.map { String(decoding: PercentCoding.decoded($0[0].utf8.span), as: UTF8.self) }
+    guard let netrc, url.userInfo?.contains(":") != true else { return nil }
+    let user = url.credentials?.user
     guard let entry = netrc.entry(for: url.host, user: user) else { return nil }
-    return (Array((user ?? entry.user ?? "").utf8), Array((entry.password ?? "").utf8))
+    return Credentials(user: user ?? entry.user ?? [], password: entry.password ?? [])
   }
 
   /// Adds a header. If the value is `@FILE`, adds the headers of the file, which has one header per line.

@@ -2,11 +2,7 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// User and password.
-struct Credentials: Sendable, Hashable {
-  var user: [UInt8]
-  var password: [UInt8]
-
+extension Credentials {
   /// The answer of a stage or a delegate to one challenge; nil in the same cases as ``answer(to:status:on:)``.
   @Sendable static func answer(
     _ user: [UInt8], _ password: [UInt8], _ offer: ChallengeOffer, _ exchange: Exchange
@@ -27,19 +23,13 @@ struct Credentials: Sendable, Hashable {
         return value
       }
     }
-    guard challenges.contains(where: { $0.isScheme("basic") }), before?.isBasic(self) != true, let basic else {
-      return nil
-    }
+    // Basic cannot express a user with a colon (RFC 7617 §2).
+    guard challenges.contains(where: { $0.isScheme("basic") }), before?.isBasic(self) != true,
+      !user.contains(UInt8(ascii: ":"))
+    else { return nil }
     let session = CredentialSession(self, digest: nil, status: status, on: exchange)
     session.value = basic
     session.keep(on: exchange)
     return basic
-  }
-
-  /// The value for Basic; nil if the user contains a colon, because the server would take the colon for the end of the
-  /// name (RFC 7617 §2).
-  private var basic: String? {
-    guard !user.contains(UInt8(ascii: ":")) else { return nil }
-    return "Basic " + String(decoding: Base64.encode(user + [UInt8(ascii: ":")] + password), as: UTF8.self)
   }
 }
