@@ -15,11 +15,16 @@ extension HTTPURL {
     guard location.count <= Self.maximumBytes else {
       throw Self.failure(location, "it has \(location.count) bytes; at most \(Self.maximumBytes) are accepted")
     }
-    let text = try IRIReference.uri(location, hosts, encodesSpaces: true)
-    let target = try RelativeReference.resolve(text, against: withoutUserInfo)
+    let target = try withoutUserInfo.reference(location, hosts: hosts)
     guard target.userInfo == nil else { throw Self.failure(location, "it has a user in it (RFC 9110 §4.2.4)") }
     let clean = target.removingDotSegments.inheritingFragment(of: self)
     return clean.origin == origin ? clean.withUserInfo(userInfo) : clean
+  }
+
+  /// Resolves a reference that a server has sent against this URL. Spaces and bytes that are not ASCII are
+  /// percent-encoded.
+  package func reference(_ text: Span<UInt8>, hosts: HostEncoder? = nil) throws(MessageError) -> HTTPURL {
+    try RelativeReference.resolve(try IRIReference.uri(text, hosts, encodesSpaces: true), against: self)
   }
 
   /// The text after the `#`; nil if the URL has no `#`.

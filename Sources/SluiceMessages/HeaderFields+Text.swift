@@ -1,6 +1,7 @@
 // Fields as text. Values that are not UTF-8 are shown with U+FFFD; the byte forms keep them exactly.
 extension HeaderFields {
   /// The value of the first field of that name; assigning replaces all fields of the name by one, `nil` removes them.
+  /// Bytes that are not UTF-8 are shown as U+FFFD; ``subscript(bytes:)`` has them as they are.
   ///
   /// Assigning does not validate: the engine checks every message before sending it.
   public subscript(name: String) -> String? {
@@ -11,9 +12,14 @@ extension HeaderFields {
     }
   }
 
-  /// The values of all fields of that name, in wire order.
+  /// The values of all fields of that name, in wire order. Bytes that are not UTF-8 are shown as U+FFFD.
   public subscript(values name: String) -> [String] {
     indices.filter { isName(at: $0, name.utf8.span) }.map { value(at: $0) }
+  }
+
+  /// The values of all fields of that name as the bytes of the wire, which need not be UTF-8, in wire order.
+  public subscript(bytes name: String) -> [[UInt8]] {
+    indices.filter { isName(at: $0, name.utf8.span) }.map { Array(buffer[valueRange(at: $0)]) }
   }
 
   /// Adds one more field at the end.

@@ -20,6 +20,19 @@ import Testing
     }
   }
 
+  @Test func `a field that is not UTF-8 is text with U+FFFD, and its bytes are available`() async throws {
+    let name: [UInt8] = Array("caf".utf8) + [0xE9]
+    let server = try LoopbackServer { _ in
+      ServerResponse(headers: [HeaderLine("X-Name", bytes: name), HeaderLine("x-name", "b")])
+    }
+    defer { server.stop() }
+    try await withClient { client in
+      let headers = try await client.data(from: server.url()).response.headers
+      #expect(headers["x-name"] == "caf\u{FFFD}" && headers[values: "X-NAME"] == ["caf\u{FFFD}", "b"])
+      #expect(headers[bytes: "x-name"] == [name, Array("b".utf8)] && headers[bytes: "x-none"].isEmpty)
+    }
+  }
+
   @Test func `an error status is a normal result, or an error if the client does not accept every status`()
     async throws
   {

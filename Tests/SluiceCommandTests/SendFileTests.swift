@@ -75,7 +75,7 @@ import Testing
     ("attachment; filename=\"a\\\"b\"", "a\"b"), ("attachment; filename=\"a;b\"", "a;b"),
   ])
   func `only the last component of a file name from the server is used`(_ field: String, _ name: String) {
-    #expect(ContentDisposition.filename(field) == name)
+    #expect(ContentDisposition.filename(Array(field.utf8)) == Array(name.utf8))
   }
 
   @Test(arguments: [
@@ -85,7 +85,7 @@ import Testing
     "attachment; filename*=latin1''a", "attachment; filename=\"a\u{1B}b\"", "", "; filename",
   ])
   func `a server's file name is not used if it is invalid or leads out of the folder`(_ field: String) {
-    #expect(ContentDisposition.filename(field) == nil)
+    #expect(ContentDisposition.filename(Array(field.utf8)) == nil)
   }
 
   @Test func `-J never overwrites a file and follows no symbolic link`() async throws {

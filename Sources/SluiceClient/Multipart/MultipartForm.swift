@@ -24,7 +24,7 @@ public struct MultipartForm: Sendable {
 
   /// Adds a field.
   public mutating func append(name: String, value: String) {
-    begin("name=\"\(Self.escaped(name))\"", contentType: nil)
+    begin(Array(name.utf8), nil, contentType: nil)
     append(Array(value.utf8))
     append("\r\n")
   }
@@ -36,7 +36,7 @@ public struct MultipartForm: Sendable {
   ///   - contentType: nil sends no content type.
   /// - Throws: `invalid_header` if the content type contains characters that are not allowed in a header.
   package mutating func append(
-    name: String, bytes: [UInt8], filename: String?, contentType: String?
+    name: [UInt8], bytes: [UInt8], filename: [UInt8]?, contentType: [UInt8]?
   ) throws(MessageError) {
     try begin(name, filename, contentType)
     append(bytes)
@@ -45,7 +45,7 @@ public struct MultipartForm: Sendable {
 
   /// Adds a file that is read while it is sent, and whose size is known.
   package mutating func append(
-    name: String, file: FileBody, filename: String, contentType: String
+    name: [UInt8], file: FileBody, filename: [UInt8], contentType: [UInt8]
   ) throws(MessageError) {
     try begin(name, filename, contentType)
     segments.append(.file(file))
@@ -58,7 +58,8 @@ public struct MultipartForm: Sendable {
   public mutating func append(
     name: String, bytes: [UInt8], filename: String, contentType: String = "application/octet-stream"
   ) throws(MessageError) {
-    try append(name: name, bytes: bytes, filename: Optional(filename), contentType: Optional(contentType))
+    try append(
+      name: Array(name.utf8), bytes: bytes, filename: Array(filename.utf8), contentType: Array(contentType.utf8))
   }
 
   /// Adds a file that is read while it is sent. Only its size is read now; a file whose size the system does not know,
@@ -76,23 +77,31 @@ public struct MultipartForm: Sendable {
     let body = try await Body.file(at: path)
     let last = path.split(separator: "/").last.map(String.init) ?? path
     do throws(MessageError) {
+      let (name, filename, type) = (Array(name.utf8), Array((filename ?? last).utf8), Array(contentType.utf8))
       if case .file(let file) = body {
-        try append(name: name, file: file, filename: filename ?? last, contentType: contentType)
+        try append(name: name, file: file, filename: filename, contentType: type)
       } else {
-        try append(name: name, bytes: body.bytes ?? [], filename: filename ?? last, contentType: contentType)
+        try append(name: name, bytes: body.bytes ?? [], filename: filename, contentType: type)
       }
     } catch { throw TransactionError(code: error.code, message: error.description, isBeforeSending: true) }
   }
 
-  private mutating func begin(_ name: String, _ filename: String?, _ contentType: String?) throws(MessageError) {
-    if let contentType { try HeaderFields.check(name: "content-type".utf8.span, value: contentType.utf8.span) }
-    let file = filename.map { "; filename=\"\(Self.escaped($0))\"" } ?? ""
-    begin("name=\"\(Self.escaped(name))\"\(file)", contentType: contentType)
+  private mutating func begin(
+    _ name: [UInt8], _ filename: [UInt8]?, _ contentType: [UInt8]?
+  ) throws(MessageError) {
+    if let contentType { try HeaderFields.check(name: "content-type".utf8.span, value: contentType.span) }
+    begin(name, filename, contentType: contentType)
   }
 
-  private mutating func begin(_ parameters: String, contentType: String?) {
-    append("--\(boundary)\r\nContent-Disposition: form-data; \(parameters)\r\n")
-    if let contentType { append("Content-Type: \(contentType)\r\n") }
+  private mutating func begin(_ name: [UInt8], _ filename: [UInt8]?, contentType: [UInt8]?) {
+    append("--\(boundary)\r\nContent-Disposition: form-data; name=\"")
+    append(Self.escaped(name))
+    if let filename {
+      append("\"; filename=\"")
+      append(Self.escaped(filename))
+    }
+    append("\"\r\n")
+    if let contentType { append("Content-Type: ".utf8 + contentType + "\r\n".utf8) }
     append("\r\n")
   }
 
@@ -108,17 +117,15 @@ public struct MultipartForm: Sendable {
     segments.append(.bytes(earlier))
   }
 
-  private static func escaped(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "%22"
-      case "\r": result += "%0D"
-      case "\n": result += "%0A"
-      default: result.unicodeScalars.append(scalar)
+  private static func escaped(_ text: [UInt8]) -> [UInt8] {
+    text.flatMap { byte in
+      switch byte {
+      case UInt8(ascii: "\""): Array("%22".utf8)
+      case 0x0D: Array("%0D".utf8)
+      case 0x0A: Array("%0A".utf8)
+      default: [byte]
       }
     }
-    return result
   }
 }
 

@@ -87,7 +87,7 @@ enum SendOptions {
       "continue-at", "C", "OFFSET", "Download the rest of the file of -o or -O; - means from the size of that file"),
     Option("limit-rate", nil, "SPEED", "Send and receive at most this many bytes a second: 500k, 1.5M"),
     Option(
-      "write-out", "w", "FORMAT",
+      "write-out", "w", "FORMAT", takesBytes: true,
       "Print this at the end: %{http_code}, %{time_total}, %header{NAME}, \\n; @FILE reads FORMAT from a file"),
     Option("dump-header", "D", "FILE", "Write the heads of all responses to this file; - prints them"),
     Option("fail", "f", nil, "Print no body if the status is 400 or above"),

@@ -64,7 +64,7 @@ final class SendTransfer: Sendable {
     let failure = try output.finish(result)
     let status = status(result, failure, signals)
     if status != .succeeded { output.discard() }
-    try writeOut?.write(result, hops.all, file: output.path, status)
+    try writeOut?.write(result, hops.all, file: output.pathBytes, status)
     return status
   }
 

@@ -264,8 +264,7 @@ final class ByteOutput: Sendable {
 
   /// Removes the file that was written, unless its name now belongs to another file. Call it after ``finish()``.
   func remove(_ name: OutputName) {
-    guard let identity = state.withLock({ $0.identity }), FileIdentity(at: name.path) == identity else { return }
-    unlink(name.path)
+    if let identity = state.withLock({ $0.identity }) { name.remove(identity) }
   }
 
   /// Writes the remaining bytes as fast as possible, ignoring the rate.

@@ -19,6 +19,13 @@ struct FileIdentity: Equatable {
     self.init(status)
   }
 
+  /// - Parameter path: it ends with a NUL, and need not be UTF-8.
+  init?(atPath path: [CChar]) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
   private init?(_ status: stat) {
     guard status.st_mode & S_IFMT == S_IFREG else { return nil }
     device = status.st_dev

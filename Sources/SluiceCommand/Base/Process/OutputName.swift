@@ -14,21 +14,26 @@ final class OutputName: Sendable {
   }
 
   private struct State: Sendable {
-    var path: String
+    var path: [UInt8]
     var existing: Existing
   }
 
   private let state: Locked<State>
 
-  init(_ path: String, existing: Existing = .replace) { state = Locked(State(path: path, existing: existing)) }
+  init(_ path: String, existing: Existing = .replace) {
+    state = Locked(State(path: Array(path.utf8), existing: existing))
+  }
 
-  var path: String { state.withLock { $0.path } }
+  /// The path. It need not be UTF-8 if the server has chosen the name.
+  var bytes: [UInt8] { state.withLock { $0.path } }
+  /// The path as text, with U+FFFD for bytes that are not UTF-8.
+  var path: String { String(decoding: bytes, as: UTF8.self) }
   var existing: Existing { state.withLock { $0.existing } }
 
   /// Changes the name, but keeps the folder.
-  func rename(to name: String) {
+  func rename(to name: [UInt8]) {
     state.withLock { state in
-      let folder = state.path.lastIndex(of: "/").map { String(state.path[...$0]) } ?? ""
+      let folder = state.path.lastIndex(of: UInt8(ascii: "/")).map { state.path[...$0] } ?? []
       state.path = folder + name
     }
   }
@@ -37,17 +42,17 @@ final class OutputName: Sendable {
 
   /// Opens the file by the rule in ``existing``. Returns its descriptor; if that fails, returns -1 and sets `errno`.
   func open() -> Int32 {
-    let (path, existing) = (path, existing)
+    let (path, existing) = (bytes, existing)
     // O_NONBLOCK, because the path can have become that of a FIFO. It has no effect on a regular file.
     let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK
     switch existing {
-    case .replace: return Glibc.open(path, flags, 0o666)
-    case .append: return Glibc.open(path, flags | O_APPEND, 0o666)
-    case .keep: return Glibc.open(path, flags | O_EXCL, 0o666)
+    case .replace: return Self.open(path, flags)
+    case .append: return Self.open(path, flags | O_APPEND)
+    case .keep: return Self.open(path, flags | O_EXCL)
     case .number:
       for number in 0...100 {
-        let numbered = number == 0 ? path : "\(path).\(number)"
-        let descriptor = Glibc.open(numbered, flags | O_EXCL, 0o666)
+        let numbered = number == 0 ? path : path + ".\(number)".utf8
+        let descriptor = Self.open(numbered, flags | O_EXCL)
         guard descriptor < 0, errno == EEXIST else {
           state.withLock { $0.path = numbered }
           return descriptor
@@ -56,4 +61,17 @@ final class OutputName: Sendable {
       return -1
     }
   }
+
+  private static func open(_ path: [UInt8], _ flags: Int32) -> Int32 { Glibc.open(path.terminated, flags, 0o666) }
+
+  /// Removes the file, unless the name now belongs to another file.
+  func remove(_ identity: FileIdentity) {
+    let path = bytes.terminated
+    if FileIdentity(atPath: path) == identity { unlink(path) }
+  }
+}
+
+extension [UInt8] {
+  /// The bytes as a text of C.
+  fileprivate var terminated: [CChar] { map { CChar(bitPattern: $0) } + [0] }
 }

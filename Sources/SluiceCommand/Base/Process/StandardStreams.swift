@@ -29,8 +29,11 @@ enum StandardOutput {
   }
 
   /// Writes a short text and waits until it is written. Commands with little output use this.
-  static func write(_ text: String) throws(CommandError) {
-    if let errorNumber = Descriptors.write(text, to: descriptor) { throw failure(errorNumber) }
+  static func write(_ text: String) throws(CommandError) { try write(Array(text.utf8)) }
+
+  /// Writes a few bytes and waits until they are written.
+  static func write(_ bytes: [UInt8]) throws(CommandError) {
+    if let errorNumber = Descriptors.write(bytes, to: descriptor) { throw failure(errorNumber) }
   }
 
   static func failure(_ errorNumber: Int32) -> CommandError {
@@ -43,14 +46,18 @@ enum StandardError {
   /// Writes a message of the command itself, as text or as JSON (`--log-format`). Writes nothing if the text is empty.
   static func say(_ message: String, _ level: LogLine.Level = .error) { LogOutput.show(message, level) }
 
-  static func write(_ text: String) { _ = Descriptors.write(text, to: STDERR_FILENO) }
+  static func write(_ text: String) { write(Array(text.utf8)) }
+
+  static func write(_ bytes: [UInt8]) { _ = Descriptors.write(bytes, to: STDERR_FILENO) }
 }
 
 enum Descriptors {
   /// Writes all bytes. Returns the error number if that fails.
-  static func write(_ text: String, to descriptor: Int32) -> Int32? {
-    var text = text
-    return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
+  static func write(_ text: String, to descriptor: Int32) -> Int32? { write(Array(text.utf8), to: descriptor) }
+
+  /// Writes all bytes. Returns the error number if that fails.
+  static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
+    bytes.withUnsafeBytes { write($0, to: descriptor) }
   }
 
   /// Writes all bytes. Returns the error number if that fails.

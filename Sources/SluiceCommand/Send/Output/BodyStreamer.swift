@@ -91,7 +91,7 @@ final class BodyStreamer: BodySink {
   func finish(_ result: TransactionResult) throws(CommandError) {
     guard let response = result.response else {
       let earlier = hops.earlierHeads(isOver: false)
-      heads?.append(Array(earlier.utf8))
+      heads?.append(earlier)
       return
     }
     if !state.withLock({ $0.hasHead }) { prepare(response) }
@@ -116,7 +116,7 @@ final class BodyStreamer: BodySink {
   private func prepare(_ head: Response) {
     guard let name else { return }
     if rules.takesServerName, head.status < 300,
-      let given = head.headers["content-disposition"].flatMap(ContentDisposition.filename)
+      let given = head.headers[bytes: "content-disposition"].first.flatMap(ContentDisposition.filename)
     {
       name.rename(to: given)
     }
@@ -129,7 +129,7 @@ final class BodyStreamer: BodySink {
       return !state.hasHead
     }
     guard isFirst, rules.includesHead || heads != nil else { return }
-    let text = Array((hops.earlierHeads(isOver: isOver) + HeadText.of(response)).utf8)
+    let text = hops.earlierHeads(isOver: isOver) + HeadText.of(response)
     if rules.includesHead { output.append(text) }
     heads?.append(text)
   }

@@ -1,11 +1,17 @@
 import SluiceMessages
 import SluiceServer
 
-/// Heads of messages as text, in the form of HTTP/1.1.
+/// Heads of messages in the form of HTTP/1.1.
 enum HeadText {
-  static func of(_ response: Response) -> String {
-    let fields = response.headers.map { "\($0.name): \($0.value)\r\n" }.joined()
-    return "\(statusLine(response))\r\n\(fields)\r\n"
+  /// The bytes of a head. Values are written as they were received, UTF-8 or not.
+  static func of(_ response: Response) -> [UInt8] {
+    var head = Array("\(statusLine(response))\r\n".utf8)
+    let fields = response.headers
+    for index in fields.indices {
+      head += fields.buffer[fields.nameRange(at: index)] + ": ".utf8 + fields.buffer[fields.valueRange(at: index)]
+      head += "\r\n".utf8
+    }
+    return head + "\r\n".utf8
   }
 
   static func statusLine(_ response: Response) -> String {

@@ -14,7 +14,7 @@ final class HopList: TransactionDelegate {
   }
 
   private struct Head {
-    let text: String
+    let bytes: [UInt8]
     /// The number of the hop that got the response; nil for an informational response.
     let hop: Int?
   }
@@ -31,10 +31,10 @@ final class HopList: TransactionDelegate {
   /// The heads of the responses before the final one.
   ///
   /// - Parameter isOver: whether the hop of the final response has ended.
-  func earlierHeads(isOver: Bool) -> String {
+  func earlierHeads(isOver: Bool) -> [UInt8] {
     state.withLock { state in
       let final = isOver ? state.hops.count - 1 : nil
-      return state.heads.filter { $0.hop == nil || $0.hop != final }.map(\.text).joined()
+      return state.heads.filter { $0.hop == nil || $0.hop != final }.flatMap(\.bytes)
     }
   }
 
@@ -44,7 +44,7 @@ final class HopList: TransactionDelegate {
   func transaction(_ id: TransactionID, didEndHop metrics: HopMetrics) {
     let head = recorder?.take(id)
     state.withLock { state in
-      if let head { state.heads.append(Head(text: head, hop: state.hops.count)) }
+      if let head { state.heads.append(Head(bytes: head, hop: state.hops.count)) }
       state.hops.append(metrics)
     }
   }
@@ -53,8 +53,8 @@ final class HopList: TransactionDelegate {
     guard recorder != nil else { return }
     var response = Response(status: status)
     response.headers = headers
-    let text = HeadText.of(response)
-    state.withLock { $0.heads.append(Head(text: text, hop: nil)) }
+    let head = HeadText.of(response)
+    state.withLock { $0.heads.append(Head(bytes: head, hop: nil)) }
   }
 
   func transaction(_ id: TransactionID, didSend progress: TransferProgress) {

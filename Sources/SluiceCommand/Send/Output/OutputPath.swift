@@ -37,7 +37,7 @@ enum OutputPath {
   private static func name(_ arguments: ParsedArguments) throws(CommandError) -> String? {
     guard arguments.has("remote-name") else { return arguments["output"] }
     let name = try remoteName(arguments.operands.last ?? "")
-    return arguments.has("remote-header-name") ? visible(name) : name
+    return arguments.has("remote-header-name") ? String(decoding: visible(Array(name.utf8)), as: UTF8.self) : name
   }
 
   /// The last component of a URL's path, as it is written in the URL.
@@ -46,7 +46,7 @@ enum OutputPath {
     let path = address.prefix { $0 != "?" && $0 != "#" }.split(separator: "/", omittingEmptySubsequences: false)
       .dropFirst()
     let name = path.last.map(String.init) ?? ""
-    guard isFileName(name) else {
+    guard isFileName(Array(name.utf8)) else {
       throw CommandError(
         .usage,
         "send: -O: the path of \(PlainText.quote(SecretList().url(url))) does not end with the name of a file; name one with -o"
@@ -57,16 +57,17 @@ enum OutputPath {
 
   /// Whether a path component can be the name of a file: it is not empty, `.` or `..`, and contains no control
   /// characters.
-  static func isFileName(_ name: String) -> Bool {
-    !["", ".", ".."].contains(name)
-      && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
+  static func isFileName(_ name: [UInt8]) -> Bool {
+    guard !["", ".", ".."].contains(ArgumentWord(name)) else { return false }
+    // Bytes that are not UTF-8 are characters of another charset.
+    guard let text = String(validating: name, as: UTF8.self) else { return !name.contains { $0 < 0x20 || $0 == 0x7F } }
+    return !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
   }
 
   /// Replaces a dot at the beginning by an underscore. With `-J`, a server must not choose the name of a hidden file,
   /// such as one that a shell reads when it starts.
-  static func visible(_ name: String) -> String {
-    guard name.unicodeScalars.first == "." else { return name }
-    return "_" + String(String.UnicodeScalarView(name.unicodeScalars.dropFirst()))
+  static func visible(_ name: [UInt8]) -> [UInt8] {
+    name.first == UInt8(ascii: ".") ? [UInt8(ascii: "_")] + name.dropFirst() : name
   }
 
   /// The first folder of the path that does not exist; the path itself if all its folders exist.

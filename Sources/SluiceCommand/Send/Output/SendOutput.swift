@@ -105,6 +105,8 @@ struct SendOutput {
 
   /// The path of the output file; nil for standard output.
   var path: String? { name?.path }
+  /// The bytes of the path; nil for standard output.
+  var pathBytes: [UInt8]? { name?.bytes }
 
   /// The value of `Range`, if only a part of the body is requested.
   var range: String? { resumed?.range }

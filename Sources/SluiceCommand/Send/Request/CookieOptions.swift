@@ -62,7 +62,7 @@ struct CookieOptions {
   func finish() throws(CommandError) {
     guard let file else { return }
     guard !StandardOutput.isNamed(by: file) else {
-      return try StandardOutput.write(String(decoding: jar.text, as: UTF8.self))
+      return try StandardOutput.write(jar.text)
     }
     let jar = jar
     let failure = WaitingThread.run { () -> CookieJarError? in

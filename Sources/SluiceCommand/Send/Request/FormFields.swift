@@ -23,7 +23,7 @@ struct FormFields {
       throw CommandError(
         .usage, "\(isPlain ? "--form-string" : "-F"): expected NAME=VALUE, found \(PlainText.quote(field.bytes.span))")
     }
-    let name = String(decoding: field.bytes[..<equals], as: UTF8.self)
+    let name = Array(field.bytes[..<equals])
     let value = field.bytes[(equals + 1)...]
     guard !isPlain else { return try append(name, FormValue(content: Array(value)), to: &form) }
     switch value.first {
@@ -36,15 +36,15 @@ struct FormFields {
     }
   }
 
-  private func append(_ name: String, _ field: FormValue, to form: inout MultipartForm) throws(CommandError) {
+  private func append(_ name: [UInt8], _ field: FormValue, to form: inout MultipartForm) throws(CommandError) {
     do throws(MessageError) {
       try form.append(name: name, bytes: field.content, filename: field.filename, contentType: field.type)
     } catch { throw CommandError(.usage, "-F: \(error)") }
   }
 
-  private func appendFile(_ name: String, _ field: FormValue, to form: inout MultipartForm) throws(CommandError) {
+  private func appendFile(_ name: [UInt8], _ field: FormValue, to form: inout MultipartForm) throws(CommandError) {
     let path = try DataReader.name(field.content, "-F")
-    let filename = field.filename ?? Paths.name(of: path)
+    let filename = field.filename ?? Array(Paths.name(of: path).utf8)
     let type = field.type ?? Self.type(of: filename)
     let content = try reader.body(ofFile: path, "-F")
     do throws(MessageError) {
@@ -57,13 +57,13 @@ struct FormFields {
   }
 
   /// The types that curl knows.
-  private static func type(of filename: String) -> String {
+  private static func type(of filename: [UInt8]) -> [UInt8] {
     let types = [
       "gif": "image/gif", "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "svg": "image/svg+xml",
       "txt": "text/plain", "htm": "text/html", "html": "text/html", "pdf": "application/pdf", "xml": "application/xml",
     ]
-    let parts = filename.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count > 1 ? types[parts[parts.count - 1].lowercased()] ?? octets : octets
+    let parts = String(decoding: filename, as: UTF8.self).split(separator: ".", omittingEmptySubsequences: false)
+    return Array((parts.count > 1 ? types[parts[parts.count - 1].lowercased()] ?? octets : octets).utf8)
   }
 
   private static let octets = "application/octet-stream"

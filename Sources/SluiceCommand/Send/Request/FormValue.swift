@@ -4,8 +4,8 @@ import SluiceMessages
 /// be in double quotes. In quotes, a backslash escapes a quote or a backslash.
 struct FormValue {
   var content: [UInt8]
-  private(set) var type: String?
-  private(set) var filename: String?
+  private(set) var type: [UInt8]?
+  private(set) var filename: [UInt8]?
 
   init(content: [UInt8]) { self.content = content }
 
@@ -16,10 +16,10 @@ struct FormValue {
       rest = rest.drop { $0 == UInt8(ascii: " ") }
       if rest.starts(with: "type=".utf8) {
         rest = rest.dropFirst(5)
-        type = String(decoding: Self.type(&rest), as: UTF8.self)
+        type = Self.type(&rest)
       } else if rest.starts(with: "filename=".utf8) {
         rest = rest.dropFirst(9)
-        filename = String(decoding: Self.word(&rest), as: UTF8.self)
+        filename = Self.word(&rest)
       } else {
         throw CommandError(
           .usage,
