@@ -9,13 +9,24 @@ package enum PlainText {
   /// Marks the place where text was cut off.
   private static let mark = "…"
 
-  /// Returns the text on one line. Control characters, line separators and characters that change the direction of
-  /// writing become escapes (`\n`, `\u{1B}`), which are visible and have no effect.
-  package static func line(_ text: String) -> String {
-    guard text.utf8.contains(where: mayAct), text.unicodeScalars.contains(where: acts) else { return text }
+  /// Returns the text on one line. Control characters, line separators, characters that change the direction of writing
+  /// and invisible characters become escapes (`\n`, `\u{1B}`, `\u{FEFF}`), which are visible and have no effect.
+  package static func line(_ text: String) -> String { escaping(text) { acts($0) || isInvisible($0) } }
+
+  /// Returns the text with escapes in place of invisible characters. Lines and everything else stay as they are.
+  package static func visible(_ text: String) -> String { escaping(text, isInvisible) }
+
+  private static func escaping(_ text: String, _ isEscaped: (Unicode.Scalar) -> Bool) -> String {
+    guard text.utf8.contains(where: mayAct), text.unicodeScalars.contains(where: isEscaped) else { return text }
     var shown = ""
+    var isAfterASCII = true
     for scalar in text.unicodeScalars {
-      if acts(scalar) { shown += escape(scalar) } else { shown.unicodeScalars.append(scalar) }
+      if isEscaped(scalar), isAfterASCII || !isJoining(scalar) {
+        shown += escape(scalar)
+      } else {
+        shown.unicodeScalars.append(scalar)
+      }
+      isAfterASCII = scalar.isASCII
     }
     return shown
   }
@@ -90,6 +101,23 @@ package enum PlainText {
     case 0..<0x20, 0x7F...0x9F: true
     // Line and paragraph separators; direction marks and overrides (Unicode TR 36, 2.8).
     case 0x2028, 0x2029, 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+
+  /// Whether a character is not seen, or looks like the space of ASCII without being it.
+  private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+    guard !scalar.isASCII else { return false }
+    let properties = scalar.properties
+    // The Braille pattern without dots, and the marks around annotations, are not in these classes.
+    return properties.isDefaultIgnorableCodePoint || properties.generalCategory == .spaceSeparator
+      || scalar.value == 0x2800 || (0xFFF9...0xFFFB).contains(scalar.value)
+  }
+
+  /// Whether a character belongs to the one before it, as in emoji and in some scripts: joiners and variation selectors.
+  private static func isJoining(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x200C...0x200D, 0xFE00...0xFE0F: true
     default: false
     }
   }

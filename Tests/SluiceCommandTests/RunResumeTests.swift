@@ -136,7 +136,6 @@ import Testing
     (#"{"id":1,"line":0,"attempts":1,"durationMs":1}\#n"#, "line 1 of <output> is damaged: it has no \"line\""),
     ("\(result)\(result)", "line 2 of <output> is a second result for line 2 of the input; remove one of the two"),
     (#"{"id":"r1","line":1,"attempts":1,"durationMs":1}\#n"#, "line 1 of <input> is blank"),
-    ("\u{FEFF}\(result)", "line 1 of <output> is damaged: it begins with a byte order mark"),
     // A line without an id would have this id, but line 2 has the id r1.
     (
       #"{"id":2,"line":2,"attempts":1,"durationMs":1}\#n"#,

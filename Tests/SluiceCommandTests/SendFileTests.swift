@@ -273,11 +273,21 @@ import Testing
     #expect(second.headers.first("x-api-key") == "k")
   }
 
-  @Test func `a damaged file of cookies is refused, and the error names the line`() async throws {
+  @Test func `a line of a cookie file that is no cookie is ignored with a warning, and the other lines count`()
+    async throws
+  {
+    let server = try LoopbackServer()
+    defer { server.stop() }
     let folder = try TemporaryDirectory()
-    let file = try folder.write("# Netscape\nHTTP/1.1 200 OK\n", to: "heads")
-    let result = try await Tool.run("send", "-b", file, "http://127.0.0.1:1/")
-    #expect(
-      result.status == 2 && result.errorText.contains("heads:2: it has 1 fields and not 7"), "\(result.errorText)")
+    let file = try folder.write(
+      "\u{FEFF}127.0.0.1\tFALSE\t/\tFALSE\t0\ta\t1\nHTTP/1.1 200 OK\n127.0.0.1\tFALSE\t/\tFALSE\tsoon\tb\t2\n"
+        + "127.0.0.1\tfalse\t/\tfalse\t-1\tc\t3\n127.0.0.1\tFALSE\t/\tFALSE\t4102444800.5\td\t4\n"
+        + "127.0.0.1\tFALSE\t/\tFALSE\t0\te", to: "cookies.txt")
+    let result = try await Tool.run("send", "-b", file, server.baseURL)
+    #expect(result.status == 0 && server.requests.first?.headers.first("cookie") == "a=1; c=3; d=4; e=")
+    for message in ["cookies.txt:2: it has 1 fields and not 7", "cookies.txt:3: field 5 is not a time"] {
+      #expect(result.errorText.contains(message), "\(result.errorText)")
+    }
+    #expect(try await Tool.run("send", "-s", "-b", file, server.baseURL).errorText.isEmpty)
   }
 }

@@ -108,14 +108,26 @@ import Testing
     #expect(jar.cookies.isEmpty)
   }
 
+  @Test func `a file that an extension of a browser has exported is read`() async throws {
+    try write(
+      "\u{FEFF}# Netscape HTTP Cookie File\r\n# https://curl.haxx.se/rfc/cookie_spec.html\r\n\r\n"
+        + "#HttpOnly_.a.example\ttrue\t/\tfalse\t1800000060.123\tfraction\t1\r\na.example\tFALSE\t/\tFALSE\t-1\tsession\t2\r\n"
+        + "a.example\tFALSE\t/\tFALSE\t1800000060\tempty\r\n")
+    let cookies = try await jar().cookies
+    #expect(cookies.map(\.name) == ["fraction", "session", "empty"])
+    #expect(cookies.map(\.expires) == [1_800_000_060, nil, 1_800_000_060])
+    #expect(cookies[0].isHTTPOnly && !cookies[0].isHostOnly && cookies[2].value.isEmpty)
+  }
+
   @Test(arguments: [
-    ("a.example\tFALSE\t/\tFALSE\t1800000060\ta", "6 fields"), ("a.example FALSE / FALSE 1800000060 a b", "1 fields"),
+    ("a.example\tFALSE\t/\tFALSE\t1800000060", "5 fields"), ("a.example FALSE / FALSE 1800000060 a b", "1 fields"),
     ("a..example\tFALSE\t/\tFALSE\t1800000060\ta\tb", "field 1"), ("\tFALSE\t/\tFALSE\t1800000060\ta\tb", "field 1"),
     ("a.example:80\tFALSE\t/\tFALSE\t1800000060\ta\tb", "field 1"),
     ("u@a.example\tFALSE\t/\tFALSE\t1800000060\ta\tb", "field 1"),
     ("a.example\tno\t/\tFALSE\t1800000060\ta\tb", "field 2"),
     ("a.example\tFALSE\tx\tFALSE\t1800000060\ta\tb", "field 3"),
-    ("a.example\tFALSE\t/\tfalse\t1800000060\ta\tb", "field 4"), ("a.example\tFALSE\t/\tFALSE\t-1\ta\tb", "field 5"),
+    ("a.example\tFALSE\t/\t0\t1800000060\ta\tb", "field 4"), ("a.example\tFALSE\t/\tFALSE\t-\ta\tb", "field 5"),
+    ("a.example\tFALSE\t/\tFALSE\t1.x\ta\tb", "field 5"), ("a.example\tFALSE\t/\tFALSE\t.5\ta\tb", "field 5"),
     ("a.example\tFALSE\t/\tFALSE\t99999999999999999999\ta\tb", "field 5"),
     ("a.example\tFALSE\t/\tFALSE\t1800000060\ta=x\tb", "fields 6"),
     ("a.example\tFALSE\t/\tFALSE\t1800000060\ta\tb; c=d", "fields 6"),

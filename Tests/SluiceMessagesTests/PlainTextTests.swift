@@ -7,11 +7,18 @@ import Testing
     ("plain, with \"quotes\" and C:\\new", "plain, with \"quotes\" and C:\\new"), ("grüße 🎉", "grüße 🎉"), ("", ""),
     ("a\nb\r\nc\td", #"a\nb\r\nc\td"#), ("\u{0}\u{1B}[0m\u{7F}\u{9B}", #"\u{0}\u{1B}[0m\u{7F}\u{9B}"#),
     ("a\u{2028}b\u{2029}c", #"a\u{2028}b\u{2029}c"#), ("\u{202E}cba\u{2069}", #"\u{202E}cba\u{2069}"#),
+    ("\u{FEFF}{}", #"\u{FEFF}{}"#), ("a\u{200B}b\u{AD}c\u{2060}", #"a\u{200B}b\u{AD}c\u{2060}"#),
+    ("X\u{200D}-A\u{FE0F}", #"X\u{200D}-A\u{FE0F}"#), ("a\u{A0}b\u{3000}\u{2800}", #"a\u{A0}b\u{3000}\u{2800}"#),
+    ("\u{E0041}\u{115F}\u{FFF9}", #"\u{E0041}\u{115F}\u{FFF9}"#), ("👩‍👩‍👧 ❤️ می‌خواهم", "👩‍👩‍👧 ❤️ می‌خواهم"),
   ])
-  func `characters that control a terminal or a line are escaped, and all other characters are unchanged`(
+  func `characters that act on a terminal or are invisible are escaped, and all others are unchanged`(
     _ text: String, _ shown: String
   ) {
     #expect(PlainText.line(text) == shown)
+  }
+
+  @Test func `a text of several lines keeps them, and shows invisible characters`() {
+    #expect(PlainText.visible("a\u{FEFF}\n\tb\u{1B}[0m é") == "a\\u{FEFF}\n\tb\u{1B}[0m é")
   }
 
   @Test(arguments: [

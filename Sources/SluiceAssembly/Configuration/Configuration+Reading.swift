@@ -28,6 +28,7 @@ extension Configuration {
   public init(
     text: [UInt8], file: String? = nil, installedPlugins: InstalledPlugins = .ofThisProgram
   ) throws(ConfigurationError) {
+    let text = Array(text.withoutByteOrderMark)
     let root: JSONValue
     do { root = try JSONValue(parsing: text, options: .rejectDuplicates) } catch {
       let location = ConfigurationLocation(file: file, line: error.line)

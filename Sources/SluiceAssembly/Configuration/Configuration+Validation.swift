@@ -26,7 +26,7 @@ extension ConfigurationNode {
     do { text = try FileText.read(path, limitBytes: Configuration.limitBytes) } catch {
       throw self.error("cannot read \(PlainText.path(path)): \(error)")
     }
-    do { return try JSONSchema(JSONValue(parsing: text, options: .rejectDuplicates)) } catch {
+    do { return try JSONSchema(JSONValue(parsing: text.withoutByteOrderMark, options: .rejectDuplicates)) } catch {
       throw self.error("\(PlainText.path(path)) is not a JSON Schema: \(error)")
     }
   }

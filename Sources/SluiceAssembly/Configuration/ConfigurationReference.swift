@@ -40,7 +40,7 @@ extension ConfigurationNode {
     do { bytes = try FileText.read(path, limitBytes: 1 << 20) } catch {
       throw self.error("cannot read \(PlainText.path(path)): \(error)")
     }
-    guard var text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
+    guard var text = String(validating: bytes.withoutByteOrderMark, as: UTF8.self), !text.utf8.contains(0) else {
       throw error("\(PlainText.path(path)) is not UTF-8 text")
     }
     if text.hasSuffix("\r\n") || text.hasSuffix("\n") { text.removeLast() }

@@ -7,9 +7,8 @@ extension Response {
   ///
   /// - Throws: an error with the code `extraction` if the body is not JSON.
   public func json() throws(TransactionError) -> JSONValue {
-    var bytes = try bytes()[...]
     // A byte order mark may be ignored (RFC 8259 §8.1).
-    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
+    let bytes = try bytes().withoutByteOrderMark
     guard !bytes.isEmpty else { throw extractionError("the body is empty, expected JSON") }
     do { return try JSONValue(parsing: bytes, options: .rejectDuplicates) } catch {
       throw extractionError("the body is not JSON: \(error)")

@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// Interprets the lines of an event stream (WHATWG HTML §9.2.6). Does no I/O.
 struct EventStreamParser: Sendable {
   /// The maximum number of bytes in the data of an event.
@@ -18,7 +20,7 @@ struct EventStreamParser: Sendable {
   mutating func take(_ line: [UInt8]) throws(TooLarge) -> ServerSentEvent? {
     var line = line[...]
     // A byte order mark at the beginning of the stream is not part of it.
-    if isFirstLine, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
+    if isFirstLine { line = line.withoutByteOrderMark }
     isFirstLine = false
     guard !line.isEmpty else { return dispatch() }
     let colon = line.firstIndex(of: UInt8(ascii: ":"))

@@ -1,4 +1,5 @@
 import SluiceJSON
+import SluiceMessages
 
 /// The keys of a configuration that have no effect in a program, because a program has its own transport.
 enum IneffectiveKeys {
@@ -13,7 +14,7 @@ enum IneffectiveKeys {
   ///
   /// - Parameter mayCallOut: whether plugins can send call-outs.
   static func of(_ text: [UInt8], mayCallOut: Bool) -> [String] {
-    guard let root = try? JSONValue(parsing: text) else { return [] }
+    guard let root = try? JSONValue(parsing: text.withoutByteOrderMark) else { return [] }
     return root.members.filter { !$0.value.isNull }.flatMap { key, value in
       if whole.contains(key) { return [key] }
       guard var effective = partly[key] else { return [] }

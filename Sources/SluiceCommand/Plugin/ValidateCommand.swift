@@ -92,7 +92,7 @@ enum ValidateCommand {
       throw CommandError(.usage, "\(option): expected a JSON object or a file, but there is no file \(argument)")
     }
     let text = isText ? Array(argument.utf8) : try FileContent.read(argument)
-    do { return try JSONValue(parsing: text, options: .rejectDuplicates) } catch {
+    do { return try JSONValue(parsing: text.withoutByteOrderMark, options: .rejectDuplicates) } catch {
       throw CommandError(.usage, "\(option): \(isText ? "" : "\(argument): ")\(error)")
     }
   }

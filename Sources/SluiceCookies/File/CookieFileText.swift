@@ -6,7 +6,7 @@ import SluiceMessages
 ///
 /// `SUBDOMAINS` and `SECURE` are `TRUE` or `FALSE`, `EXPIRES` is in seconds since 1970, and 0 for a session cookie.
 /// `#HttpOnly_` before the domain marks a cookie with the attribute `HttpOnly`. All other lines that begin with `#` are
-/// comments.
+/// comments. A byte order mark is skipped.
 package enum CookieFileText {
   /// An error in a line. Lines are counted from 1.
   package struct Damage: Error, Sendable, Hashable {
@@ -23,18 +23,25 @@ package enum CookieFileText {
 
   // MARK: Reading
 
-  /// - Parameter now: the current time in seconds since 1970, which limits the lifetimes.
-  package static func read(_ bytes: [UInt8], now: Int64) throws(Damage) -> [Cookie] {
+  /// - Parameters:
+  ///   - now: the current time in seconds since 1970, which limits the lifetimes.
+  ///   - onDamage: gets each damaged line, which is then left out. It can throw to refuse the whole file.
+  package static func read(
+    _ bytes: [UInt8], now: Int64, onDamage: (Damage) throws(Damage) -> Void = { damage throws(Damage) in throw damage }
+  ) throws(Damage) -> [Cookie] {
     var cookies: [Cookie] = []
     var number = 0
-    var rest = bytes[...]
+    var rest = bytes.withoutByteOrderMark
     while !rest.isEmpty {
       number += 1
-      guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else {
-        throw Damage(line: number, message: "the line has no end, so the file might have been cut off")
-      }
-      if let cookie = try cookie(rest[..<end], number, now) { cookies.append(cookie) }
-      rest = rest[(end + 1)...]
+      let end = rest.firstIndex(of: UInt8(ascii: "\n"))
+      do throws(Damage) {
+        guard let end else {
+          throw Damage(line: number, message: "the line has no end, so the file might have been cut off")
+        }
+        if let cookie = try cookie(rest[..<end], number, now) { cookies.append(cookie) }
+      } catch { try onDamage(error) }
+      rest = end.map { rest[($0 + 1)...] } ?? []
     }
     return cookies
   }
@@ -46,8 +53,10 @@ package enum CookieFileText {
     let isHTTPOnly = line.starts(with: httpOnly.utf8)
     if line.isEmpty || line.first == UInt8(ascii: "#") && !isHTTPOnly { return nil }
     guard !line.contains(where: CookieBytes.isControl) else { throw damage("it contains a control character") }
-    let fields = (isHTTPOnly ? line.dropFirst(httpOnly.utf8.count) : line)
+    var fields = (isHTTPOnly ? line.dropFirst(httpOnly.utf8.count) : line)
       .split(separator: CookieBytes.tab, maxSplits: 6, omittingEmptySubsequences: false)
+    // Programs that trim lines remove the tab before an empty value.
+    if fields.count == 6 { fields.append([]) }
     guard fields.count == 7 else { throw damage("it has \(fields.count) fields and not 7") }
     guard let domain = domain(fields[0]) else { throw damage("field 1 is not a host") }
     guard let withSubdomains = flag(fields[1]) else { throw damage("field 2 is neither TRUE nor FALSE") }
@@ -84,16 +93,22 @@ package enum CookieFileText {
   }
 
   private static func flag(_ field: ArraySlice<UInt8>) -> Bool? {
-    switch String(decoding: field, as: UTF8.self) {
+    switch String(decoding: field, as: UTF8.self).uppercased() {
     case "TRUE": true
     case "FALSE": false
     default: nil
     }
   }
 
+  /// Extensions of browsers also write fractions of seconds, and a negative number for a session cookie.
   private static func time(_ field: ArraySlice<UInt8>) -> Int64? {
-    guard !field.isEmpty, field.allSatisfy(CookieBytes.isDigit) else { return nil }
-    return Int64(String(decoding: field, as: UTF8.self))
+    let isNegative = field.first == UInt8(ascii: "-")
+    let parts = (isNegative ? field.dropFirst() : field)
+      .split(separator: CookieBytes.dot, maxSplits: 1, omittingEmptySubsequences: false)
+    guard let seconds = parts.first, !seconds.isEmpty, parts.joined().allSatisfy(CookieBytes.isDigit) else {
+      return nil
+    }
+    return isNegative ? 0 : Int64(String(decoding: seconds, as: UTF8.self))
   }
 
   private static func isName(_ field: ArraySlice<UInt8>) -> Bool {

@@ -1,4 +1,5 @@
 import CJansson
+import SluiceMessages
 
 /// Options that make the parser more or less strict than RFC 8259.
 public struct JSONParsingOptions: OptionSet, Sendable {
@@ -65,7 +66,7 @@ extension JSONError {
     self.init(
       Code(janssonReason: reason),
       reason == Int32(json_error_stack_overflow.rawValue)
-        ? "nested deeper than 2048 levels" : text,
+        ? "nested deeper than 2048 levels" : PlainText.line(text),
       position: JSONPosition(line: max(Int(error.line), 1), column: column, offset: Int(error.position)))
   }
 }

@@ -29,6 +29,7 @@ enum CurlInvocations {
     "-T {large} {url}/x", "--data-binary @{large} {url}/x",
     "-A me/1 {url}/", "--user-agent '' {url}/", "-e http://r.example/ {url}/", "--referer x {url}/",
     "-b a=1 {url}/", "--cookie 'a=1; b=2' {url}/", "-r 0-9 {url}/", "--range -5 {url}/", "-r 5- {url}/",
+    "-r 600 {url}/", "-r 1,3 {url}/", "-r x {url}/",
     "--oauth2-bearer t0ken {url}/", "-u me:pw {url}/", "--user 'me:p:w' {url}/", "--anyauth -u me:pw {url}/",
     "--url {url}/x", "-L {url}/redirect", "-L -d a=1 {url}/redirect", "-L {url}/permanent", "-L -d a=1 {url}/permanent",
     "--max-redirs 5 {url}/redirect",

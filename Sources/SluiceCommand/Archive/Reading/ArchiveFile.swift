@@ -12,8 +12,9 @@ enum ArchiveFile {
   static func log(_ path: String) throws(CommandError) -> ArchivePart {
     let text = try text(path)
     let parsed = text.withUnsafeBytes { bytes in
+      let bytes = UnsafeRawBufferPointer(rebasing: bytes.withoutByteOrderMark)
       // U+0000 is allowed, because browsers write bodies that contain it.
-      Result { () throws(JSONError) in try JSONValue(parsing: bytes.withoutByteOrderMark, options: .allowNUL) }
+      return Result { () throws(JSONError) in try JSONValue(parsing: bytes, options: .allowNUL) }
     }
     let document: JSONValue
     do throws(JSONError) { document = try parsed.get() } catch { throw failure(path, "not JSON: \(error)") }
@@ -34,12 +35,5 @@ enum ArchiveFile {
 
   private static func failure(_ path: String, _ reason: String) -> CommandError {
     CommandError(.usage, "--from-har: \(PlainText.path(path)): \(reason)")
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  /// Some programs write a byte order mark before the text.
-  fileprivate var withoutByteOrderMark: UnsafeRawBufferPointer {
-    starts(with: [0xEF, 0xBB, 0xBF]) ? UnsafeRawBufferPointer(rebasing: self[3...]) : self
   }
 }

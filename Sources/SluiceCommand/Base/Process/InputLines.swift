@@ -145,7 +145,8 @@ final class InputLines: @unchecked Sendable {
     number += 1
     consumed.wrappingAdd(end + lineEndBytes - start, ordering: .relaxed)
     let hasCarriageReturn = end > start && buffer[end - 1] == 0x0D
-    return UnsafeRawBufferPointer(rebasing: buffer[start..<(hasCarriageReturn ? end - 1 : end)])
+    let line = buffer[start..<(hasCarriageReturn ? end - 1 : end)]
+    return UnsafeRawBufferPointer(rebasing: number == 1 ? line.withoutByteOrderMark : line)
   }
 
   /// Drops what the buffer holds of a line that is too long.

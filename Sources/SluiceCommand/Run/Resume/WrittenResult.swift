@@ -15,13 +15,8 @@ struct WrittenResult {
   /// The text with which every result begins.
   private static let beginning = Array(#"{"id":"#.utf8)
 
-  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-
   init(parsing text: UnsafeRawBufferPointer) throws(Damage) {
     guard !InputLines.isBlank(text) else { throw Damage(reason: "it is blank") }
-    guard !text.starts(with: Self.byteOrderMark) else {
-      throw Damage(reason: "it begins with a byte order mark, which an editor might have added")
-    }
     let document: JSONValue
     do { document = try JSONValue(parsing: text, options: .rejectDuplicates) } catch {
       throw Damage(reason: "column \(error.column ?? 1): not JSON: \(error.message)")

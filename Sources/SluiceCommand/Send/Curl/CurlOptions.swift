@@ -13,7 +13,11 @@ enum CurlOptions {
     ("config", "is the pipeline's configuration. A file of options is `-K`, whose long name is `--options`"),
     ("continue-at", "a file that is already complete is a success, with `-f` too. Uploads cannot be continued"),
     ("cookie-jar", "has no short form: `-c` is the configuration. The file has mode 0600"),
-    ("cookie", "a file of cookies has the form of `--cookie-jar`; a file with HTTP heads is refused"),
+    (
+      "cookie",
+      "a file of cookies has the form of `--cookie-jar`; other lines, such as those of HTTP heads, are ignored with a "
+        + "warning"
+    ),
     ("disable", "does nothing: no `.curlrc` is read"),
     ("fail-with-body", "is the default; `--no-fail` turns it off"),
     ("fail-early", "even without it, the status is that of the last request that failed, not of the last request"),

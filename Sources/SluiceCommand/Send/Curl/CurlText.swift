@@ -34,7 +34,7 @@ enum CurlText {
     }
     let text =
       given == Array("-".utf8) ? try DataReader(limitBytes: 1 << 24).content(ofFile: "-", "--from-curl") : given
-    var words = try ShellWords.parse(text)[...]
+    var words = try ShellWords.parse(text.withoutByteOrderMark)[...]
     guard let program = words.popFirst(), program.shown == "curl" || program.shown.hasSuffix("/curl") else {
       throw CommandError(.usage, "send: --from-curl: expected a command that begins with \"curl\"")
     }

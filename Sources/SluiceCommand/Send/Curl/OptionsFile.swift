@@ -23,7 +23,7 @@ enum OptionsFile {
         continue
       }
       let path = try DataReader.name(option.value.bytes, "-K")
-      let content = try DataReader(limitBytes: maximumBytes).content(ofFile: path, "-K")
+      let content = try DataReader(limitBytes: maximumBytes).text(ofFile: path, "-K")
       for option in try expand(try read(content, of: path), depth: depth + 1).options { expanded.append(option) }
     }
     for operand in arguments.operands { expanded.append(operand: operand) }

@@ -3,10 +3,10 @@ import SluiceMessages
 import SluicePipeline
 
 /// The text that `-w` prints at the end, with `%{VARIABLE}`, `%header{NAME}`, `%%`, `\n`, `\r` and
-/// `\t` as with curl.
+/// `\t` as with curl. The text and the headers are bytes, which need not be UTF-8.
 struct WriteOut {
   private enum Part {
-    case text(String)
+    case text([UInt8])
     case variable(String)
     case header(String)
     /// The parts after this one are written to this stream.
@@ -21,25 +21,25 @@ struct WriteOut {
   ///
   /// - Throws: if the format has an unknown variable, or its file cannot be read.
   static func make(_ arguments: ParsedArguments) throws(CommandError) -> WriteOut? {
-    guard let format = arguments["write-out"] else { return nil }
-    guard format.hasPrefix("@") else { return try WriteOut(format) }
-    let content = try DataReader(limitBytes: 1 << 20).content(ofFile: String(format.dropFirst()), "-w")
+    guard let format = arguments.bytes("write-out") else { return nil }
+    guard let path = try DataReader.path(ArgumentWord(format), "-w") else { return try WriteOut(format) }
+    let content = try DataReader(limitBytes: 1 << 20).text(ofFile: path, "-w")
     // As with curl, line ends in the file are not part of the format.
-    return try WriteOut(String(decoding: content.filter { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self))
+    return try WriteOut(content.filter { $0 != 0x0A && $0 != 0x0D })
   }
 
-  init(_ format: String) throws(CommandError) {
-    var rest = Substring(format)
-    while let character = rest.popFirst() {
-      switch character {
-      case "%": try readVariable(&rest)
-      case "\\": readEscape(&rest)
-      default: append(String(character))
+  init(_ format: [UInt8]) throws(CommandError) {
+    var rest = format[...]
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "%"): try readVariable(&rest)
+      case UInt8(ascii: "\\"): readEscape(&rest)
+      default: append([byte])
       }
     }
   }
 
-  private mutating func append(_ text: String) {
+  private mutating func append(_ text: [UInt8]) {
     if case .text(let earlier)? = parts.last {
       parts[parts.count - 1] = .text(earlier + text)
     } else {
@@ -47,26 +47,30 @@ struct WriteOut {
     }
   }
 
-  private mutating func readEscape(_ rest: inout Substring) {
+  private mutating func readEscape(_ rest: inout ArraySlice<UInt8>) {
+    let backslash = UInt8(ascii: "\\")
     switch rest.popFirst() {
-    case "n": append("\n")
-    case "r": append("\r")
-    case "t": append("\t")
-    case let other?: append("\\\(other)")
-    case nil: append("\\")
+    case UInt8(ascii: "n"): append([0x0A])
+    case UInt8(ascii: "r"): append([0x0D])
+    case UInt8(ascii: "t"): append([0x09])
+    case let other?: append([backslash, other])
+    case nil: append([backslash])
     }
   }
 
-  private mutating func readVariable(_ rest: inout Substring) throws(CommandError) {
-    if rest.hasPrefix("%") {
+  private mutating func readVariable(_ rest: inout ArraySlice<UInt8>) throws(CommandError) {
+    let percent = UInt8(ascii: "%")
+    if rest.first == percent {
       rest.removeFirst()
-      return append("%")
+      return append([percent])
     }
-    let isHeader = rest.hasPrefix("header{")
+    let isHeader = rest.starts(with: "header{".utf8)
     let start = isHeader ? rest.dropFirst(6) : rest
-    guard start.first == "{", let end = start.firstIndex(of: "}") else { return append("%") }
-    let name = String(start[start.index(after: start.startIndex)..<end])
-    rest = start[start.index(after: end)...]
+    guard start.first == UInt8(ascii: "{"), let end = start.firstIndex(of: UInt8(ascii: "}")) else {
+      return append([percent])
+    }
+    let name = ArgumentWord(start[(start.startIndex + 1)..<end]).shown
+    rest = start[(end + 1)...]
     switch name {
     case _ where isHeader: parts.append(.header(name))
     case "stdout": parts.append(.stream(isError: false))
@@ -81,20 +85,22 @@ struct WriteOut {
 
   /// - Parameter file: the path to which the body was written.
   func write(
-    _ result: TransactionResult, _ hops: [HopMetrics], file: String?, _ status: ExitStatus
+    _ result: TransactionResult, _ hops: [HopMetrics], file: [UInt8]?, _ status: ExitStatus
   ) throws(CommandError) {
-    let outcome = Outcome(result: result, hops: hops, file: file, status: status)
-    var text = ""
+    let outcome = Outcome(result: result, hops: hops, status: status)
+    var text: [UInt8] = []
     var isError = false
     func flush() throws(CommandError) {
       if isError { StandardError.write(text) } else { try StandardOutput.write(text) }
-      text = ""
+      text = []
     }
     for part in parts {
       switch part {
       case .text(let plain): text += plain
-      case .variable(let name): text += Self.variables[name]?(outcome) ?? ""
-      case .header(let name): text += result.response?.headers[name] ?? ""
+      case .variable("content_type"): text += outcome.header("content-type")
+      case .variable("filename_effective"): text += file ?? []
+      case .variable(let name): text += Self.variables[name].map { Array($0(outcome).utf8) } ?? []
+      case .header(let name): text += outcome.header(name)
       case .stream(let toError):
         try flush()
         isError = toError
@@ -107,8 +113,10 @@ struct WriteOut {
   private struct Outcome {
     let result: TransactionResult
     let hops: [HopMetrics]
-    let file: String?
     let status: ExitStatus
+
+    /// The first value of a field of the response, as it was received.
+    func header(_ name: String) -> [UInt8] { result.response?.headers[bytes: name].first ?? [] }
 
     var last: HopMetrics? { hops.last }
     var timings: TransferTimings { last?.timings ?? TransferTimings() }
@@ -134,9 +142,9 @@ struct WriteOut {
 
   private static let variables: [String: @Sendable (Outcome) -> String] = [
     "http_code": { code($0) }, "response_code": { code($0) },
-    "content_type": { $0.result.response?.headers["content-type"] ?? "" },
+    // These two are bytes, which ``write(_:_:file:_:)`` adds.
+    "content_type": { _ in "" }, "filename_effective": { _ in "" },
     "errormsg": { $0.result.error?.message ?? "" }, "exitcode": { "\($0.status.code)" },
-    "filename_effective": { $0.file ?? "" },
     "http_version": { $0.timings.version?.rawValue ?? "0" },
     "local_ip": { $0.last?.connection?.local?.host ?? "" },
     "local_port": { "\($0.last?.connection?.local?.port ?? 0)" },
@@ -167,9 +175,8 @@ struct WriteOut {
 
   /// The target of a redirect that was not followed.
   private static func redirect(_ outcome: Outcome) -> String {
-    guard let last = outcome.last, let response = outcome.result.response, (300..<400).contains(response.status),
-      let location = response.headers["location"],
-      let target = try? RelativeReference.resolve(location, against: last.url, hosts: .idna)
+    guard let last = outcome.last, let status = outcome.result.response?.status, (300..<400).contains(status),
+      let target = try? last.url.reference(outcome.header("location").span, hosts: .idna)
     else { return "" }
     return target.string
   }

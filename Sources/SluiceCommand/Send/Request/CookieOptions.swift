@@ -23,7 +23,7 @@ struct CookieOptions {
     let jar = CookieJar()
     // If the name is empty, no file is read, but the cookies of responses are kept.
     for name in files where !name.isEmpty {
-      try read(try DataReader.name(name, "-b"), into: jar, leavesOutSession: arguments.has("junk-session-cookies"))
+      try read(try DataReader.name(name, "-b"), into: jar, arguments)
     }
     return CookieOptions(jar: jar, file: file)
   }
@@ -43,19 +43,18 @@ struct CookieOptions {
     configuration.addCookies(jar, name: "send --cookie", besidesGiven: true)
   }
 
-  private static func read(_ path: String, into jar: CookieJar, leavesOutSession: Bool) throws(CommandError) {
+  private static func read(_ path: String, into jar: CookieJar, _ arguments: ParsedArguments) throws(CommandError) {
     // As with curl, a file that does not exist yet counts as empty.
     guard path == "-" || access(path, F_OK) == 0 else { return }
     let content = try DataReader(limitBytes: 32 << 20).content(ofFile: path, "-b")
-    do throws(CookieFileText.Damage) {
-      let cookies = try CookieFileText.read(content + [UInt8(ascii: "\n")], now: CookieJar.wallClock())
-      jar.insert(cookies.filter { !leavesOutSession || $0.expires != nil })
-    } catch {
-      throw CommandError(
-        .usage,
-        "send: -b: \(PlainText.path(path)):\(error.line): \(error.message); a file of cookies has the form that curl's"
-          + " --cookie-jar writes")
+    // As with curl, a line that is no cookie does not make the others useless.
+    let cookies = try? CookieFileText.read(content + [UInt8(ascii: "\n")], now: CookieJar.wallClock()) { damage in
+      guard !arguments.has("silent") else { return }
+      StandardError.say(
+        "send: -b: \(PlainText.path(path)):\(damage.line): \(damage.message); the line is ignored", .warning)
     }
+    let leavesOutSession = arguments.has("junk-session-cookies")
+    jar.insert((cookies ?? []).filter { !leavesOutSession || $0.expires != nil })
   }
 
   /// Writes the jar; the name `-` means standard output.

@@ -55,6 +55,11 @@ struct DataReader {
     }
   }
 
+  /// The content of a file that has text for the command itself, without a byte order mark.
+  func text(ofFile path: String, _ option: String) throws(CommandError) -> [UInt8] {
+    Array(try content(ofFile: path, option).withoutByteOrderMark)
+  }
+
   func content(ofFile path: String, _ option: String) throws(CommandError) -> [UInt8] {
     do throws(CommandError) {
       guard path != "-" else {

@@ -112,7 +112,7 @@ struct Netrc {
     let path = named ?? "\(home)/.netrc"
     // As with curl, a missing file counts as empty.
     if named == nil || arguments.has("netrc-optional"), access(path, F_OK) != 0 { return nil }
-    let content = try DataReader(limitBytes: 1 << 20).content(ofFile: path, named == nil ? "-n" : "--netrc-file")
+    let content = try DataReader(limitBytes: 1 << 20).text(ofFile: path, named == nil ? "-n" : "--netrc-file")
     return try Netrc(content, file: path)
   }
 }

@@ -95,9 +95,17 @@ struct SendRequest {
       if value.isEmpty {
         try remove(Array(field.name.utf8), from: &request)
       } else {
+        let value = field.option == "range" ? Self.completed(range: value) : value
         append(Array(field.name.utf8), field.prefix.utf8 + value, to: &request.headers)
       }
     }
+  }
+
+  /// As with curl, `600` means `600-`.
+  private static func completed(range: [UInt8]) -> [UInt8] {
+    let dash = UInt8(ascii: "-")
+    let isNumber = range.first.map { (0x30...0x39).contains($0) } ?? false
+    return isNumber && !range.contains(dash) ? range + [dash] : range
   }
 
   private func sign(_ request: inout Request) throws(CommandError) {
@@ -179,7 +187,7 @@ struct SendRequest {
   /// Adds a header. If the value is `@FILE`, adds the headers of the file, which has one header per line.
   private func addHeaders(_ value: [UInt8], to request: inout Request) throws(CommandError) {
     guard let path = try DataReader.path(ArgumentWord(value), "-H") else { return try add(value, to: &request) }
-    let content = try DataReader(limitBytes: 1 << 20).content(ofFile: path, "-H")
+    let content = try DataReader(limitBytes: 1 << 20).text(ofFile: path, "-H")
     for line in content.split(separator: UInt8(ascii: "\n")) {
       let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
       if !line.isEmpty, line.first != UInt8(ascii: "#") { try add(Array(line), to: &request) }
