@@ -55,6 +55,18 @@ import Testing
     withExtendedLifetime(folder) {}
   }
 
+  @Test func `a body that arrived in time is not held longer than -m by a reader that takes nothing`() async throws {
+    let server = try Self.server(1_000_000)
+    defer { server.stop() }
+    let (folder, path) = try Self.fifo()
+    let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    defer { close(reader) }
+    let result = try await Tool.run("send", "-m", "3s", "-o", path, server.baseURL)
+    #expect(result.status == 23, "\(result.errorText)")
+    #expect(result.errorText.contains("has accepted no bytes for 3s"), "\(result.errorText)")
+    withExtendedLifetime(folder) {}
+  }
+
   @Test func `a socket is refused by name`() async throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("socket")

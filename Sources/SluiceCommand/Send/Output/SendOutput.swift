@@ -15,6 +15,8 @@ struct SendOutput {
   /// The output for the heads; nil if they are written to the main output, or not at all.
   private let heads: ByteOutput?
   private let removesOnError: Bool
+  /// The limit of `-m`; nil if there is none.
+  private let timeLimit: Duration?
   /// Hides secrets in the metadata. If it is nil, no metadata is written.
   private let metadataMask: SecretMask?
 
@@ -24,6 +26,7 @@ struct SendOutput {
   ) throws(CommandError) {
     metadataMask = arguments.has("metadata") ? mask : nil
     removesOnError = arguments.has("remove-on-error")
+    timeLimit = try arguments.duration("max-time", unit: "s").flatMap { $0 > .zero ? $0 : nil }
     let name = try OutputPath.make(arguments)
     self.name = name
     resumed = try ResumedBody.make(arguments, path: name?.path)
@@ -131,8 +134,7 @@ struct SendOutput {
     } else {
       bytes.append(try document(result))
     }
-    // After the time limit of a request, its output must not wait either.
-    let patience = [.deadline, .timeout].contains(result.error?.code) ? OutputPatience.stuck : nil
+    let patience = patience(after: result)
     let headFailure = heads?.finish(patience: patience)
     let failure = bytes.finish(patience: patience)
     if let stuck = [failure, headFailure].compactMap({ $0 }).first(where: { $0.stuck != nil }), let error = result.error
@@ -148,6 +150,13 @@ struct SendOutput {
     let progress = failure.errorNumber == EEXIST ? "" : stream?.progress ?? ""
     return failure.isBrokenPipe
       ? CommandError(.brokenPipe, "") : CommandError(SendStatus.notWritten, failure.description + progress)
+  }
+
+  /// How long the output may take no bytes at the end. After the time limit of a request (`-m`), its output must not
+  /// wait either. A response that has arrived in time can wait for the reader of standard output, such as a pager.
+  private func patience(after result: TransactionResult) -> Duration? {
+    if [.deadline, .timeout].contains(result.error?.code) { return OutputPatience.stuck }
+    return isStandard ? nil : timeLimit
   }
 
   /// Must be called for a failed request. With `--remove-on-error`, removes the output file.
