@@ -7,10 +7,11 @@
 #include "host_file.h"
 #include "last_thread.h"
 #include "load_thread.h"
+#include "own_stack.h"
 #include "page.h"
 #include "pending.h"
 #include "plan.h"
-#include "stack_room.h"
+#include "roomy_host.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -98,7 +99,7 @@ static bool open_host(void) {
     return false;
   }
   session_count(SLUICE_ATTACH_COUNT_HOSTS);
-  atomic_store_explicit(&host, opened, memory_order_release);
+  atomic_store_explicit(&host, roomy_host(opened), memory_order_release);
   // If atexit fails, the only loss is the data that plugins would send at the end.
   atexit(finish_early);
   return true;
@@ -141,10 +142,15 @@ static void load_news(void) {
   depth--;
 }
 
+static void load(void *unused) {
+  (void)unused;
+  load_thread_run(load_news);
+}
+
 static void catch_up(void) {
   pthread_mutex_lock(&loading);
   depth++;
-  if (atomic_load(&lost) < 0 && has_news()) load_thread_run(load_news);
+  if (atomic_load(&lost) < 0 && has_news()) own_stack_call(load, NULL);
   depth--;
   pthread_mutex_unlock(&loading);
 }
@@ -154,22 +160,23 @@ static void catch_up(void) {
 const struct sluice_attach_host *session_enter(enum sluice_attach_count *reason) {
   *reason = SLUICE_ATTACH_COUNT_NO_PLAN;
   if (depth > 0) return NULL;
-  if (!stack_has_room()) {
+  if (!own_stack_reserve()) {
     *reason = SLUICE_ATTACH_COUNT_SMALL_STACK;
     return NULL;
   }
   if (atomic_load_explicit(&lost, memory_order_relaxed) < 0 && has_news()) catch_up();
   const int known = atomic_load(&lost);
-  if (known >= 0) {
-    *reason = (enum sluice_attach_count)known;
-    return NULL;
-  }
-  return atomic_load(&plan_taken) ? session_enter_again() : NULL;
+  if (known >= 0) *reason = (enum sluice_attach_count)known;
+  const struct sluice_attach_host *opened =
+      known < 0 && atomic_load(&plan_taken) ? session_enter_again() : NULL;
+  if (!opened) own_stack_release();
+  return opened;
 }
 
 const struct sluice_attach_host *session_enter_again(void) {
   const struct sluice_attach_host *opened = atomic_load_explicit(&host, memory_order_acquire);
   if (!opened || depth > 0 || atomic_load_explicit(&lost, memory_order_relaxed) >= 0) return NULL;
+  if (!own_stack_reserve()) return NULL;
   pthread_rwlock_rdlock(&gate);
   depth++;
   return opened;
@@ -178,6 +185,7 @@ const struct sluice_attach_host *session_enter_again(void) {
 void session_leave(void) {
   depth--;
   pthread_rwlock_unlock(&gate);
+  own_stack_release();
 }
 
 bool session_calls_out(void) { return atomic_load_explicit(&calls_out, memory_order_relaxed); }
@@ -290,7 +298,10 @@ static void in_child(void) {
   if (!is_whole) {
     // Another thread was inside the host, or a thread of the host did not pause. It does not exist in the child, so the
     // data that it was changing stays incomplete.
+  // Without memory for a stack, the call needs the room that there is.
+  own_stack_reserve();
     if (opened || depth == 0) atomic_store(&lost, SLUICE_ATTACH_COUNT_FORKED);
+  if (depth == 0) own_stack_release();
     return;
   }
   if (!opened) return;
@@ -355,6 +366,8 @@ __attribute__((destructor)) static void finish(void) {
   if (!session_is_on || atomic_load(&lost) >= 0) return;
   const struct sluice_attach_host *opened = session_enter_again();
   if (!opened) return;
+    own_stack_reserve();
   opened->close();
+    own_stack_release();
   session_leave();
 }

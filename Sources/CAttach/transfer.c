@@ -36,7 +36,7 @@ void transfer_set_refusal(struct transfer *transfer, const char *message) {
 static const char *text_of(enum sluice_attach_count reason) {
   switch (reason) {
     case SLUICE_ATTACH_COUNT_NO_HOST: return "the library of the pipeline could not be opened";
-    case SLUICE_ATTACH_COUNT_SMALL_STACK: return "less than 64 KiB of the thread's stack are left";
+    case SLUICE_ATTACH_COUNT_SMALL_STACK: return "there was no memory for a stack";
     case SLUICE_ATTACH_COUNT_FOREIGN_JSON: return "the program exports functions named like those of libjansson";
     case SLUICE_ATTACH_COUNT_FORKED: return "the process was forked while the pipeline was in use";
     case SLUICE_ATTACH_COUNT_OLD_CURL: return "libcurl is older than 7.83";

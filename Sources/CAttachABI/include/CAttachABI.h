@@ -48,7 +48,8 @@ enum sluice_attach_count {
   SLUICE_ATTACH_COUNT_NO_PLAN,
   /// Transfers without the pipeline, because the host library is missing, was changed, or could not be opened.
   SLUICE_ATTACH_COUNT_NO_HOST,
-  /// Transfers without the pipeline, because the thread had too little stack left.
+  /// Transfers without the pipeline, because the thread had too little stack left, and there was no
+  /// memory for another one.
   SLUICE_ATTACH_COUNT_SMALL_STACK,
   /// Transfers without the pipeline, because the program exports functions with names of libjansson's functions.
   SLUICE_ATTACH_COUNT_FOREIGN_JSON,

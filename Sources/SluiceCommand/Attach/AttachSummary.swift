@@ -51,7 +51,7 @@ struct AttachSummary {
   private static let reasons = [
     (SLUICE_ATTACH_COUNT_NO_PLAN, "the plan could not be read or used"),
     (SLUICE_ATTACH_COUNT_NO_HOST, "the library of the pipeline is missing, was changed, or could not be opened"),
-    (SLUICE_ATTACH_COUNT_SMALL_STACK, "less than 64 KiB of the thread's stack were left"),
+    (SLUICE_ATTACH_COUNT_SMALL_STACK, "there was no memory for a stack"),
     (SLUICE_ATTACH_COUNT_FOREIGN_JSON, "the program exports functions named like those of libjansson"),
     (SLUICE_ATTACH_COUNT_FORKED, "the process was forked while the pipeline was in use"),
     (SLUICE_ATTACH_COUNT_ENDING, "the process was ending, and its plugins had already sent their data"),
