@@ -20,10 +20,10 @@ import Testing
     return file
   }
 
-  private static let notLinked = "  not linked with libcurl; attach reaches modules with libcurl that it opens later"
-
   @Test(arguments: [
-    ("curl", 0, "libcurl.so.4 (libcurl/"), ("/bin/true", 0, notLinked), ("ldconfig", 1, "linked statically"),
+    ("curl", 0, "  reached: /"), ("curl", 0, "libcurl.so.4 (libcurl/"), ("ldconfig", 1, "linked statically"),
+    ("/bin/true", 1, "not linked with libcurl, and neither opens modules nor starts programs"),
+    ("/bin/sh", 4, "  perhaps reached: it starts programs (execve)\n"),
     ("no-such-program", 127, "sluice: attach: no-such-program: no such program on PATH\n"),
     ("/no/such/program", 127, "sluice: attach: /no/such/program: No such file or directory\n"),
     ("/usr", 126, "sluice: attach: /usr: Is a directory\n"),
@@ -39,11 +39,11 @@ import Testing
     ("#!/bin/sh\n", "/bin/sh"), ("#! /bin/sh -e\n", "/bin/sh"), ("#!/usr/bin/env sh\n", "sh"),
     ("#!/usr/bin/env -S A=1 sh -e\n", "sh"), ("echo without a line for the interpreter\n", "/bin/sh"), ("", "/bin/sh"),
   ])
-  func `a script can be reached if its interpreter can be reached`(text: String, interpreter: String) async throws {
+  func `a script is reached as its interpreter is`(text: String, interpreter: String) async throws {
     let answer = try await list(try writeProgram(text))
-    #expect(answer.status == 0)
+    #expect(answer.status == 4)
     #expect(answer.text.contains("  a script for \(interpreter): /"), "\(answer.text)")
-    #expect(answer.text.contains(Self.notLinked))
+    #expect(answer.text.contains("perhaps reached: it starts programs"))
   }
 
   @Test func `a script is not reached if its interpreter is static, missing or the script itself`() async throws {
@@ -64,9 +64,64 @@ import Testing
     let privileged = try await list("program")
     #expect(privileged.status == 1)
     #expect(privileged.text.contains("not reached: it is setuid, setgid or has capabilities"))
-    let foreign = try await list(try writeProgram("\u{7F}ELF\u{1}\u{1}\u{1}\n"))
-    #expect(foreign.status == 1)
-    #expect(foreign.text.contains("not reached: it is not a program for this machine"))
+    for (bits, reason) in [("\u{2}", "it is not a program for this machine"), ("\u{1}", "it is a 32-bit program")] {
+      let foreign = try await list(try writeProgram("\u{7F}ELF\(bits)\u{1}\u{1}\n"))
+      #expect(foreign.status == 1)
+      #expect(foreign.text.contains("not reached: \(reason)"), "\(foreign.text)")
+    }
+  }
+
+  /// Compiles a program. `call` is C code in `main`.
+  private func compile(_ call: String, _ flags: [String] = []) async throws {
+    let source = try folder.write(
+      "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <spawn.h>\n#include <stdlib.h>\nint main(void) { \(call) }",
+      to: "program.c")
+    try await Command.check("cc", [source, "-o", folder.path("program")] + flags)
+  }
+
+  @Test(arguments: [
+    ("return dlopen(\"m\", 1) != 0;", "it opens modules (dlopen)"),
+    ("return dlmopen(-1, \"m\", 1) != 0;", "it opens modules (dlmopen)"),
+    ("return system(\"x\");", "it starts programs (system)"),
+    ("return posix_spawn(0, 0, 0, 0, 0, 0);", "it starts programs (posix_spawn)"),
+  ])
+  func `a program that opens modules or starts programs is perhaps reached`(_ call: String, _ reason: String)
+    async throws
+  {
+    try await compile(call)
+    let answer = try await list("program")
+    #expect(answer.status == 4)
+    #expect(answer.text.hasSuffix("\n  perhaps reached: \(reason)\n"), "\(answer.text)")
+  }
+
+  @Test func `a library that opens modules is named`() async throws {
+    let source = try folder.write(
+      "#include <dlfcn.h>\nvoid *load(const char *path) { return dlopen(path, 1); }", to: "library.c")
+    let library = folder.path("libmodules.so.1")
+    try await Command.check("cc", ["-shared", "-fPIC", "-Wl,-soname,\(library)", source, "-o", library])
+    try await compile("return 0;", ["-Wl,--no-as-needed", library])
+    let answer = try await list("program")
+    #expect(answer.status == 4)
+    #expect(answer.text.contains("  perhaps reached: libmodules.so.1 opens modules (dlopen)\n"), "\(answer.text)")
+  }
+
+  @Test func `a program for musl is not reached`() async throws {
+    try await compile("return system(\"x\");", ["-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1"])
+    let answer = try await list("program")
+    #expect(answer.status == 1)
+    #expect(answer.text.contains("not reached: its C library is musl"), "\(answer.text)")
+  }
+
+  @Test(arguments: [
+    ("libcurl/8.5.0", "own libcurl (libcurl/8.5.0)\n"), ("Number of redirects hit maximum amount", "own libcurl\n"),
+  ])
+  func `a program that contains libcurl is not reached, whichever of its texts the linker has kept`(
+    _ text: String, _ reason: String
+  ) async throws {
+    try await compile("static const char *volatile text = \"\(text)\"; return *text == 0 && dlopen(text, 1);")
+    let answer = try await list("program")
+    #expect(answer.status == 1)
+    #expect(answer.text.contains("not reached: it contains its \(reason)"), "\(answer.text)")
   }
 
   @Test func `a libcurl that is too old is listed as not reached`() async throws {

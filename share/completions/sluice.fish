@@ -175,7 +175,7 @@ complete -c sluice -n "__fish_seen_subcommand_from run" -s h -l help -d 'Show th
 # sluice attach
 complete -c sluice -n "__fish_seen_subcommand_from attach" -s c -l config -rF -d 'The configuration'
 complete -c sluice -n "__fish_seen_subcommand_from attach" -l explain -d 'Show, at the end, why each header that stages could set was sent or not'
-complete -c sluice -n "__fish_seen_subcommand_from attach" -l list -xa '(__fish_complete_command)' -d 'Say whether the transfers of a program can be reached, and run nothing'
+complete -c sluice -n "__fish_seen_subcommand_from attach" -l list -xa '(__fish_complete_command)' -d 'Say whether the transfers of a program are reached, and run nothing'
 complete -c sluice -n "__fish_seen_subcommand_from attach" -l events -xa '(__fish_complete_directories)' -d 'Write the events of each process to a file in this folder'
 complete -c sluice -n "__fish_seen_subcommand_from attach" -s q -l quiet -d 'Write errors only: no warnings, and nothing about a new plan'
 complete -c sluice -n "__fish_seen_subcommand_from attach" -s h -l help -d 'Show this help'

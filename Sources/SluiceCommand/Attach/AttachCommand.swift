@@ -16,6 +16,9 @@ enum AttachCommand {
       if the program is not found, and 126 if it cannot be run. Errors in the configuration are reported before the
       program starts. SLUICE_DISABLE=1 switches the pipeline off in a program.
 
+      With --list the status is 0 if the program is reached, 1 if it never is, and 4 if only modules that it opens or
+      programs that it starts may be reached.
+
       TRACEPARENT, TRACESTATE and BAGGAGE in the environment are the parent trace context.
       """,
     options: AttachOptions.all, takesProgram: true,
@@ -45,7 +48,7 @@ enum AttachCommand {
     let first = try folder.publish(plan.text)
     try AttachReload(plan, of: file, arguments, to: folder).start()
     let program = try AttachedProgram(
-      arguments.program, preload: libraries.preload, first, plan.failsWithoutPipeline, folder, blocking: blocked)
+      arguments.program, preload: libraries.preloadName, first, plan.failsWithoutPipeline, folder, blocking: blocked)
     // Old folders are removed after the start of the program, so that the program does not have to wait for this.
     AttachFolder.removeAbandoned()
     let status = program.wait()
@@ -61,7 +64,11 @@ enum AttachCommand {
   private static func list(_ program: String) throws(CommandError) -> ExitStatus {
     let reach = try ProgramReach(program)
     try StandardOutput.write(reach.lines.map { PrintableText.line($0) + "\n" }.joined())
-    return reach.isReached ? .succeeded : .failed
+    switch reach.answer {
+    case .reached: return .succeeded
+    case .never: return .failed
+    case .perhaps: return .undecided
+    }
   }
 }
 
@@ -69,7 +76,7 @@ enum AttachOptions {
   static let all = [
     Option("config", "c", "FILE", "The configuration"),
     Option("explain", nil, nil, "Show, at the end, why each header that stages could set was sent or not"),
-    Option("list", nil, "PROGRAM", "Say whether the transfers of a program can be reached, and run nothing"),
+    Option("list", nil, "PROGRAM", "Say whether the transfers of a program are reached, and run nothing"),
     Option("events", nil, "DIR", "Write the events of each process to a file in this folder"),
     Option("quiet", "q", nil, "Write errors only: no warnings, and nothing about a new plan"),
   ]

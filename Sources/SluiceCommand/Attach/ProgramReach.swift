@@ -9,8 +9,14 @@ import SluiceSupport
 struct ProgramReach {
   /// The lines of the report, in the order in which they are printed.
   private(set) var lines: [String] = []
-  /// Whether attach can reach transfers of the program, of libraries that it loads, or of programs that it starts.
-  private(set) var isReached = false
+  /// Whether attach reaches the transfers of the program.
+  private(set) var answer = Answer.never
+
+  enum Answer {
+    case reached, never
+    /// It depends on modules that the program opens, or on programs that it starts.
+    case perhaps
+  }
 
   private static let limitBytes = 512 << 20
 
@@ -29,7 +35,10 @@ struct ProgramReach {
     if Self.isPrivileged(file) {
       return add("not reached: it is setuid, setgid or has capabilities, so the loader ignores LD_PRELOAD")
     }
-    guard let facts = ProgramFacts(at: file, lookingFor: Self.jsonFunctions) else {
+    if bytes.starts(with: "\u{7F}ELF\u{1}".utf8) {
+      return add("not reached: it is a 32-bit program; if it runs here, its loader says so on its standard error")
+    }
+    guard let facts = ProgramFacts(at: file, lookingFor: Self.jsonFunctions.union(ReachByOthers.functions)) else {
       return add("not reached: it is not a program for this machine")
     }
     describe(facts, file, bytes)
@@ -53,30 +62,40 @@ struct ProgramReach {
   private static let jsonFunctions: Set<String> = ["json_object", "json_loadb", "json_string", "json_delete"]
 
   private mutating func describe(_ facts: ProgramFacts, _ file: String, _ bytes: [UInt8]) {
-    let own = Self.version(in: bytes).map { " (\($0))" }
+    let own = EmbeddedLibcurl(in: bytes)
     guard let loader = facts.loader else {
-      let words = own.map { "; it contains its own libcurl\($0)" } ?? ""
+      let words = own.map { "; \($0.description)" } ?? ""
       return add("not reached: it is linked statically, so the loader cannot preload a library\(words)")
     }
-    guard facts.exports.isEmpty else {
+    guard !Paths.name(of: loader).hasPrefix("ld-musl-") else {
+      return add("not reached: its C library is musl, and attach works with glibc only")
+    }
+    guard facts.exports.isDisjoint(with: Self.jsonFunctions) else {
       return add("not reached: it exports functions named like those of libjansson, and plugins would call them")
     }
-    let found = DynamicLoader(path: loader).libraries(of: file).filter { Paths.name(of: $0).hasPrefix("libcurl") }
-    if found.isEmpty, let own { return add("not reached: it contains its own libcurl\(own)") }
+    let libraries = DynamicLoader(path: loader).libraries(of: file)
+    let found = libraries.filter { Self.isLibcurl(Paths.name(of: $0)) }
     for library in found { describe(library: library) }
     guard found.isEmpty else { return }
-    isReached = true
-    add("not linked with libcurl; attach reaches modules with libcurl that it opens later, and programs that it starts")
+    if let own { return add("not reached: \(own.description)") }
+    let others = ReachByOthers(facts, libraries)
+    guard !others.reasons.isEmpty else {
+      return add("not reached: it is not linked with libcurl, and neither opens modules nor starts programs")
+    }
+    answer = .perhaps
+    for reason in others.reasons { add("perhaps reached: \(reason)") }
   }
+
+  private static func isLibcurl(_ name: String) -> Bool { name.hasPrefix("libcurl.") || name.hasPrefix("libcurl-") }
 
   private mutating func describe(library: String) {
     let bytes = Self.content(of: Paths.resolved(library) ?? library) ?? []
-    let version = Self.version(in: bytes)
+    let version = EmbeddedLibcurl(in: bytes)?.version
     let flavour = Self.flavours.first { Self.contains(bytes, $0.mark) }?.name
     let details = [version, flavour].compactMap(\.self).joined(separator: ", ")
     let words = details.isEmpty ? library : "\(library) (\(details))"
     if let version, Self.isTooOld(version) { return add("not reached: \(words) is older than 7.83") }
-    isReached = true
+    answer = .reached
     add("reached: \(words)")
   }
 
@@ -87,18 +106,6 @@ struct ProgramReach {
   private static func isTooOld(_ version: String) -> Bool {
     let numbers = version.split { $0 == "/" || $0 == "." }.compactMap { Int($0) }
     return numbers.lexicographicallyPrecedes([7, 83])
-  }
-
-  /// The version of libcurl in a file, such as `libcurl/7.88.1`. Every libcurl contains such a text.
-  private static func version(in bytes: [UInt8]) -> String? {
-    let mark = Array("libcurl/".utf8)
-    var rest = bytes[...]
-    while let start = rest.firstRange(of: mark) {
-      let digits = bytes[start.upperBound...].prefix { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }
-      if digits.count >= 5 { return String(decoding: mark + digits, as: UTF8.self) }
-      rest = bytes[start.upperBound...]
-    }
-    return nil
   }
 
   private static func contains(_ bytes: [UInt8], _ text: String) -> Bool {

@@ -10,6 +10,8 @@ struct ExitStatus: Equatable, Sendable {
   static let usage = ExitStatus(code: 2)
   /// A library was found but refused.
   static let refused = ExitStatus(code: 3)
+  /// `attach --list`: the answer depends on what the program does.
+  static let undecided = ExitStatus(code: 4)
   /// A plugin has called `exit`.
   static let endedByPlugin = ExitStatus(code: 70)
   /// The reader of standard output has closed it.
