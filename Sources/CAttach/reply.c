@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /// The limit of libcurl itself for the head of one response.
 enum { HEAD_LIMIT_BYTES = 300 << 10 };
@@ -198,6 +199,16 @@ static bool is_last(const struct handle *handle) {
   return status != 401 && status != 407 && status != 417 && status != 421;
 }
 
+/// Whether a line of the held head makes libcurl follow a redirect, or end the transfer with an error. The program may
+/// set options for the next hop as soon as it gets this head, and libcurl uses them at once.
+static bool is_followed(const struct reply *reply, const struct handle *handle, const char *line, size_t length) {
+  if (!handle->options.follows_redirects || length < 9 || strncasecmp(line, "Location:", 9) != 0) return false;
+  const int status = status_of(reply->bytes, line_length(reply->bytes, reply->length));
+  size_t start = 9;
+  while (start < length && strchr(" \t\r\n", line[start])) start++;
+  return status >= 300 && status < 400 && start < length;
+}
+
 /// Holds a line if the stages must see it before the program does. Other lines are not held: they are delivered at
 /// once, or after the held lines. `is_taken` tells whether the line is held.
 ///
@@ -223,7 +234,11 @@ static bool take_line(
                    : transfer_give_up(handle);
   }
   *is_taken = true;
-  if (reply->state == REPLY_WHOLE || !is_blank(line, length)) return true;
+  if (reply->state == REPLY_HEAD && is_followed(reply, handle, line, length)) {
+    enter(reply, REPLY_GIVING);
+    reply->is_expected = false;
+  }
+  if (reply->state != REPLY_HEAD || !is_blank(line, length)) return true;
   enter(reply, REPLY_WHOLE);
   reply->is_expected = false;
   return !is_last(handle) || show(reply, handle);
@@ -320,6 +335,13 @@ bool reply_expect(struct reply *reply, const struct handle *handle) {
   return !reply->is_seen;
 }
 
+bool reply_give_before_hop(struct reply *reply, struct handle *handle) {
+  if (reply->state == REPLY_WHOLE) enter(reply, REPLY_GIVING);
+  // If the program pauses here, it gets the rest with the next head.
+  if (reply->state == REPLY_GIVING) reply->is_failed = deliver_held(reply, handle) == FAILED;
+  return !reply->is_failed;
+}
+
 bool reply_exists_whole(void) { return atomic_load_explicit(&whole_count, memory_order_relaxed) > 0; }
 
 void reply_settle_whole(struct reply *reply, struct handle *handle) {
@@ -336,7 +358,8 @@ CURLcode reply_settle(struct reply *reply, struct handle *handle, CURLcode code)
   long status = 0;
   if (code == CURLE_OK && !reply->is_seen) handle->curl->easy_getinfo(handle->easy, CURLINFO_RESPONSE_CODE, &status);
   if (status >= 200) transfer_refuse(handle, "sluice: the response has no valid head to show to the stages");
-  return reply->is_failed && code == CURLE_OK ? CURLE_WRITE_ERROR : code;
+  const bool is_end = code == CURLE_OK || code == CURLE_ABORTED_BY_CALLBACK;
+  return reply->is_failed && is_end ? CURLE_WRITE_ERROR : code;
 }
 
 void reply_free(struct reply *reply) {

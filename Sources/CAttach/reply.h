@@ -33,7 +33,7 @@ struct reply {
   bool is_expected;
   /// Whether the stages have seen the head, or can no longer see it.
   bool is_seen;
-  /// Whether libcurl had ended the transfer and the program then did not accept the head.
+  /// Whether the program did not accept a head at a time at which libcurl could not learn it from a callback.
   bool is_failed;
   /// The number of connections that the transfer had made when the request was sent.
   long connections;
@@ -64,6 +64,12 @@ bool reply_replaces(const struct reply *reply, CURLoption option);
 ///
 /// @return false if the stages have already seen the response, so that no further request may be sent
 bool reply_expect(struct reply *reply, const struct handle *handle);
+
+/// Gives a held head to the program before libcurl makes the request of another hop: the head was not the last one, and
+/// the program may set options for this hop.
+///
+/// @return false if the program has ended the transfer
+bool reply_give_before_hop(struct reply *reply, struct handle *handle);
 
 /// Whether the process holds a whole head that may or may not be the last one. Costs one load.
 bool reply_exists_whole(void);

@@ -136,6 +136,7 @@ static void prepare_hop(struct handle *handle) {
   struct transfer *transfer = handle->transfer;
   if (transfer->refusal || transfer->is_given_up || !transfer->attached) return;
   const struct sluice_attach_host *host =
+  if (!reply_give_before_hop(&transfer->reply, handle)) return;
       transfer->generation == session_generation() ? session_enter_again() : NULL;
   if (host) {
     issue(host, handle);
@@ -159,7 +160,7 @@ static int pre_request(void *easy, char *peer, char *local, int peer_port, int l
     const int kept = errno;
     prepare_hop(handle);
     errno = kept;
-    if (handle->transfer->refusal) return CURL_PREREQFUNC_ABORT;
+    if (handle->transfer->refusal || handle->transfer->reply.is_failed) return CURL_PREREQFUNC_ABORT;
   }
   const struct options *options = &handle->options;
   if (!options->pre_request) return CURL_PREREQFUNC_OK;

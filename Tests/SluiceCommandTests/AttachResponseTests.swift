@@ -16,6 +16,9 @@ import Testing
       let body = words[0] == "HEAD" ? "" : body
       return (["HTTP/1.1 \(status)"] + lines).joined(separator: "\r\n") + "\r\n\r\n" + body
     }
+    func echo() -> String {
+      "\(words[0]) \(["user-agent", "x-own", "cookie"].map { head.headers.first($0) ?? "-" })\n"
+    }
     if words[0] == "CONNECT" { return "HTTP/1.1 200 Connection established\r\nX-Proxy: 1\r\n\r\n" }
     switch path {
     case "/empty": return whole("204 No Content", ["X-Empty:"])
@@ -32,8 +35,12 @@ import Testing
         + whole("299 Odd", ["a:b", "Folded: 1\r\n  2", "A:  c ", "Content-Length: 4"], "odd\n")
     case "/redirect": return whole("302 Found", ["Location: /plain", "Content-Length: 6"], "moved\n")
     case "/loop": return whole("302 Found", ["Location: /loop", "Content-Length: 0"])
-    case "/digest":
+    case "/to-echo": return whole("302 Found", ["Location: /echo", "Content-Length: 6"], "moved\n")
+    case "/twice": return whole("302 Found", ["Content-Length: 0", "location:/to-echo"])
+    case "/echo": return whole("200 OK", ["Connection: close"], echo())
+    case "/digest", "/digest-echo":
       let isLetIn = head.headers.first("authorization")?.hasPrefix("Digest") ?? false
+      if isLetIn, path == "/digest-echo" { return whole("200 OK", ["Connection: close"], echo()) }
       if isLetIn { return whole("200 OK", ["Content-Length: 7"], "let in\n") }
       return whole("401 Unauthorized", [#"WWW-Authenticate: Digest realm="r", nonce="n""#, "Content-Length: 0"])
     case "/spoof":
@@ -164,6 +171,13 @@ import Testing
     let program = try await ForeignProgram.compile("responses")
     let run = try await Self.run(try await Self.stage(body)) { [program.path, $0] }
     Self.expectSame(run)
+  }
+
+  @Test func `an option that a program sets when a head arrives takes effect with the next hop`() async throws {
+    let program = try await ForeignProgram.compile("set_later")
+    let run = try await Self.run(try await Self.stage("")) { [program.path, $0] }
+    Self.expectSame(run)
+    #expect(run.plain.outputText.contains("later"))
   }
 
   @Test(arguments: [
