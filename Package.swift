@@ -327,7 +327,7 @@ let package = Package(
             "-Xclang-linker", "-static-libgcc",
             "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/SluiceAttachHost/exports.map",
             "-Xlinker", "-Bsymbolic", "-Xlinker", "-znow", "-Xlinker", "--as-needed", "-Xlinker", "--gc-sections",
-            "-Xlinker", "-zpack-relative-relocs",
+            "-Xlinker", "-zpack-relative-relocs", "-Xlinker", "--strip-debug",
           ])
         ]),
 

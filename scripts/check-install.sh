@@ -22,7 +22,7 @@ grep -qxF "$prefix/lib/sluice/plugins/libbearer-auth.so" "$work/out" || fail "be
 
 # The libraries that are loaded into other programs are found relative to the command.
 echo '{"plugins": {"h": {"library": "static-headers", "config": {"request": {"X-A": "1"}}}}, "request": ["h"]}' >"$work/attach.json"
-"$prefix/bin/sluice" attach -c "$work/attach.json" -- sh -c 'echo "$LD_PRELOAD"' >"$work/out" || fail "sluice attach does not run a program"
+"$prefix/bin/sluice" attach -c "$work/attach.json" -- grep -m 1 -o '/.*libsluice-attach\.so$' /proc/self/maps >"$work/out" || fail "sluice attach does not run a program"
 [ "$(realpath "$(cat "$work/out")")" = "$(realpath "$prefix/lib/sluice/libsluice-attach.so")" ] || fail "sluice attach preloads $(cat "$work/out")"
 
 # shellcheck disable=SC2046 # the flags are words

@@ -22,11 +22,20 @@ struct work {
   bool has_loader, is_given_up;
 };
 
+/// The keys that have data on this thread.
+struct keys {
+  bool have_data[PTHREAD_KEYS_MAX];
+};
+
+static void note_data(struct keys *keys) {
+  for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; key++) keys->have_data[key] = pthread_getspecific(key) != NULL;
+}
+
 /// Clears the thread-specific data that the loaded libraries have set, so that their destructors do not run when the
-/// thread ends.
-static void forget_data(void) {
+/// thread ends. Data from before stays: a thread sanitizer needs its own until the thread has ended.
+static void forget_data(const struct keys *before) {
   for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; key++)
-    if (pthread_getspecific(key)) pthread_setspecific(key, NULL);
+    if (!before->have_data[key] && pthread_getspecific(key)) pthread_setspecific(key, NULL);
 }
 
 static void drop(struct work *work) {
@@ -51,8 +60,10 @@ static void *run(void *context) {
     drop(work);
     return NULL;
   }
+  struct keys before;
+  note_data(&before);
   work->load();
-  forget_data();
+  forget_data(&before);
   return NULL;
 }
 

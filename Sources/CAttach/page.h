@@ -3,7 +3,10 @@
 #include "CAttachABI.h"
 
 /// Maps the page of a command for the rest of the process; NULL if it is missing or belongs to another user.
-struct sluice_attach_page *page_map(const char *folder);
+///
+/// @param descriptor that of the page, which is used if the folder cannot be seen or written, as in a sandbox; -1 if the
+/// program has none
+struct sluice_attach_page *page_map(const char *folder, int descriptor);
 
 void page_unmap(struct sluice_attach_page *page);
 

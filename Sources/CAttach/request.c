@@ -105,9 +105,12 @@ static void read_body(struct sluice_attach_request *form, const struct options *
 enum url_kind request_read(struct request *request, const struct handle *handle) {
   *request = (struct request){0};
   if (handle->options.is_incomplete) return URL_UNREADABLE;
-  if (handle->options.is_connection_only) return URL_OTHER_PROTOCOL;
   const enum url_kind kind = url_read(&request->url, handle);
   if (kind != URL_HTTP) return kind;
+  if (handle->options.is_connection_only) {
+    request_free(request);
+    return URL_CONNECTION;
+  }
   request->form.method = text(request_method(&handle->options));
   request->form.url = text(request->url);
   read_body(&request->form, &handle->options);

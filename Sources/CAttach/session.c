@@ -27,7 +27,7 @@ bool session_is_on;
 
 /// A static array, so that no allocation can fail before `main`.
 static char folder[4096];
-static int plan_descriptor = -1;
+static int plan_descriptor = -1, page_descriptor = -1;
 static bool fails_without_pipeline;
 
 /// Held while the host library is opened and while it takes a plan.
@@ -66,7 +66,7 @@ enum { FORK_LIMIT_MILLISECONDS = 100 };
 static struct sluice_attach_page *open_page(void) {
   struct sluice_attach_page *known = atomic_load_explicit(&page, memory_order_acquire);
   if (known) return known;
-  struct sluice_attach_page *mapped = page_map(folder);
+  struct sluice_attach_page *mapped = page_map(folder, page_descriptor);
   if (!mapped || atomic_compare_exchange_strong(&page, &known, mapped)) return mapped;
   page_unmap(mapped);
   return known;
@@ -312,19 +312,29 @@ static void in_child(void) {
 
 // MARK: The process
 
-/// `FD:WHEN_MISSING:FOLDER`.
-static bool parse(const char *value) {
+/// The descriptor at the beginning of a text.
+///
+/// @return the text after it; NULL if there is no descriptor
+static const char *parse_descriptor(const char *text, int *descriptor) {
   char *rest = NULL;
   errno = 0;
-  const long descriptor = strtol(value, &rest, 10);
-  if (rest == value || *rest != ':' || errno != 0 || descriptor < -1 || descriptor > 1 << 20) return false;
+  const long number = strtol(text, &rest, 10);
+  if (rest == text || errno != 0 || number < -1 || number > 1 << 20) return NULL;
+  *descriptor = (int)number;
+  return rest;
+}
+
+/// `PLAN,PAGE:WHEN_MISSING:FOLDER`.
+static bool parse(const char *value) {
+  const char *rest = parse_descriptor(value, &plan_descriptor);
+  if (rest && *rest == ',') rest = parse_descriptor(rest + 1, &page_descriptor);
+  if (!rest || *rest != ':') return false;
   const char *missing = rest + 1;
   const char *place = strchr(missing, ':');
   if (!place || place[1] != '/') return false;
   if (place - missing != 4) return false;
   fails_without_pipeline = strncmp(missing, "fail", 4) == 0;
   if (!fails_without_pipeline && strncmp(missing, "pass", 4) != 0) return false;
-  plan_descriptor = (int)descriptor;
   return (size_t)snprintf(folder, sizeof folder, "%s", place + 1) < sizeof folder;
 }
 

@@ -242,6 +242,7 @@ static enum sluice_attach_count try_to_attach(struct handle *handle, bool blocks
     case URL_INVALID: return SLUICE_ATTACH_COUNTS;
     case URL_UNREADABLE: return SLUICE_ATTACH_COUNT_UNREADABLE;
   }
+    case URL_CONNECTION: return SLUICE_ATTACH_COUNT_CONNECTION;
   const enum sluice_attach_count reason = attach_request(handle, &request, blocks);
   request_free(&request);
   return reason;

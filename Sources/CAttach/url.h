@@ -5,6 +5,8 @@
 enum url_kind {
   URL_HTTP,
   URL_OTHER_PROTOCOL,
+  /// Libcurl only connects to the host of an HTTP URL. Set by `request_read`.
+  URL_CONNECTION,
   /// Libcurl will refuse the URL, so nothing is sent.
   URL_INVALID,
   /// The URL could not be determined, for example because memory ran out.

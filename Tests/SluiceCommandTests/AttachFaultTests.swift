@@ -60,9 +60,9 @@ import Testing
     let runs = try await AttachedComparison.run(
       { [program.path, $0] },
       setUp: """
-        C=\(folder.path)/copy; cp -rp $F $C; A=${SLUICE_ATTACH%%/*}
+        C=\(folder.path)/copy; cp -rp $F $C
         \(fault)
-        export SLUICE_ATTACH=$A$C
+        export SLUICE_ATTACH=-1:pass:$C
         """)
     runs.expectSame()
     #expect(runs.tracedCount == 0)
@@ -82,7 +82,10 @@ import Testing
     #expect(runs.tracedCount == 0)
   }
 
-  @Test(arguments: ["", "3", "x:pass:/tmp", "3:maybe:/tmp", "3:pass:tmp", "3:pass:", "99999999999:pass:/tmp", ":::"])
+  @Test(arguments: [
+    "", "3", "x:pass:/tmp", "3:maybe:/tmp", "3:pass:tmp", "3:pass:", "99999999999:pass:/tmp", ":::", "3,:pass:/tmp",
+    "3,99999999999:pass:/tmp", "3,4,5:pass:/tmp", ",3:pass:/tmp",
+  ])
   func `a SLUICE_ATTACH that no command has set has no effect`(_ value: String) async throws {
     let program = try await ForeignProgram.compile("reused")
     let runs = try await AttachedComparison.run(

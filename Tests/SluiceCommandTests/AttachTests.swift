@@ -152,13 +152,14 @@ import Testing
     #expect(result.errorText == "")
   }
 
-  @Test func `the only additional open descriptor in the program is the sealed plan`() async throws {
+  @Test func `the only additional open descriptors in the program are the sealed plan and the page`() async throws {
     let fixture = try AttachFixture()
     let words = ["sh", "-c", "ls -l /proc/self/fd | grep -o '[0-9]* -> .*' | grep -v '^[012] '"]
     let plain = try await fixture.run(words).outputText.split(separator: "\n")
     let attached = try await fixture.attach(words).outputText.split(separator: "\n")
-    #expect(attached.count == plain.count + 1)
+    #expect(attached.count == plain.count + 2)
     #expect(attached.contains { $0.contains("sluice-plan") })
+    #expect(attached.contains { $0.contains("/sluice-attach-") && $0.hasSuffix("/page") })
   }
 
   private static let counter = """

@@ -34,12 +34,15 @@ import Testing
     #expect(runs.passed.isEmpty)
   }
 
-  @Test func `a transfer that only opens a connection for the program bypasses the pipeline`() async throws {
+  @Test func `a connection that libcurl opens for the program is counted, and fails if the pipeline is required`()
+    async throws
+  {
     let program = try await ForeignProgram.compile("connection_only")
-    let runs = try await AttachedComparison.run { [program.path, $0] }
-    runs.expectSame()
-    #expect(runs.tracedCount == 0)
-    #expect(runs.passed.isEmpty)
+    try await AttachedComparison.run { [program.path, $0] }.expectSameAndPassed(1, "CURLOPT_CONNECT_ONLY")
+    let failing = AttachedComparison.tracing.dropLast() + #", "attach": {"onMissing": "fail"}}"#
+    let refused = try await AttachedComparison.run({ [program.path, $0] }, configuration: String(failing))
+    #expect(refused.attachedRequests.isEmpty)
+    #expect(refused.attached.outputText.hasPrefix("=> 42"))
   }
 
   @Test(.enabled(if: other != nil), arguments: ["local", "deep", "global"])
@@ -90,9 +93,61 @@ import Testing
     runs.expectSameButTraced()
   }
 
-  @Test func `a program with the address sanitizer works`() async throws {
-    let program = try await ForeignProgram.compile("reused", ["-fsanitize=address", "-lcurl"])
-    try await AttachedComparison.run({ [program.path, $0] }, environment: ["ASAN_OPTIONS": nil]).expectSameButTraced()
+  @Test(arguments: ["reused", "small_stack"])
+  func `a program with the address sanitizer works, also if its parent sets the sanitizer's options`(_ name: String)
+    async throws
+  {
+    let program = try await ForeignProgram.compile(name, ["-fsanitize=address", "-lcurl"])
+    for options in ["", "ASAN_OPTIONS=detect_leaks=1:check_initialization_order=1"] {
+      try await AttachedComparison.run(
+        { ["env"] + options.split(separator: " ").map(String.init) + [program.path, $0, "1024"] },
+        environment: ["ASAN_OPTIONS": nil]
+      ).expectSameButTraced()
+    }
+  }
+
+  @Test(arguments: ["reused", "small_stack"])
+  func `a program with the thread sanitizer works, also if a thread makes its first transfer`(_ name: String)
+    async throws
+  {
+    let program = try await ForeignProgram.compile(name, ["-fsanitize=thread", "-lcurl"])
+    try await AttachedComparison.run { [program.path, $0, "1024"] }.expectSameButTraced()
+  }
+
+  @Test(.enabled(if: FileTree.exists("/usr/bin/valgrind"))) func `a program under valgrind works`() async throws {
+    let program = try await ForeignProgram.compile("reused")
+    try await AttachedComparison.run {
+      ["valgrind", "-q", "--error-exitcode=9", "--log-file=/dev/null", program.path, $0]
+    }.expectSameButTraced()
+  }
+
+  @Test(.enabled(if: FileTree.exists("/usr/bin/musl-gcc"))) func `a program with musl works`() async throws {
+    let folder = try TemporaryDirectory()
+    let source = RepositoryRoot.path("Tests/Programs/attached/greeting.c")
+    try await Command.check("musl-gcc", [source, "-o", folder.path("greeting")])
+    let runs = try await AttachedComparison.run { ["sh", "-c", "\(folder.path("greeting")); curl -sS \($0)/after"] }
+    runs.expectSameButTraced()
+    #expect(runs.attachedRequests.count == 1)
+  }
+
+  /// Whether a test can change what it sees of the file system.
+  private static let hasNamespaces = geteuid() == 0 && FileTree.exists("/usr/bin/unshare")
+
+  @Test(
+    .enabled(if: hasNamespaces),
+    arguments: ["mount --bind /tmp /tmp && mount -o remount,bind,ro /tmp", "mount -t tmpfs none /tmp"])
+  func `a program in a sandbox without the folder of the command is reached and counted`(_ setUp: String) async throws {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(AttachedComparison.tracing, to: "c.json")
+    let server = try LoopbackServer { _ in .text("answer\n") }
+    defer { server.stop() }
+    let script = "\(setUp) && exec curl -sS \(server.baseURL)"
+    let result = try await Command.run(
+      Tool.path, ["attach", "--explain", "-c", file, "--", "unshare", "-m", "sh", "-c", script],
+      environment: Tool.cleared.merging(["XDG_RUNTIME_DIR": nil]) { $1 })
+    #expect(result.outputText == "answer\n")
+    #expect(result.errorText == "sluice: attach: 1 transfer went through the pipeline\n")
+    #expect(server.requests.allSatisfy { $0.headers.first("traceparent") != nil })
   }
 
   @Test func `a static program works, and its exit status is the command's`() async throws {

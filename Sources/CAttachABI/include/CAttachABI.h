@@ -18,9 +18,9 @@ extern "C" {
 /// The revision of this header. Both libraries must have the same one.
 #define SLUICE_ATTACH_ABI 4u
 
-/// The environment variable that switches the pipeline on in a program: `FD:WHEN_MISSING:FOLDER`. FD is the descriptor
-/// of the first plan, or -1. WHEN_MISSING is `pass` or `fail`: a transfer without the pipeline continues or fails.
-/// FOLDER is the folder of the command.
+/// The environment variable that switches the pipeline on in a program: `PLAN,PAGE:WHEN_MISSING:FOLDER`. PLAN is the
+/// descriptor of the first plan and PAGE that of the page; each can be -1, and `,PAGE` can be missing. WHEN_MISSING
+/// is `pass` or `fail`: a transfer without the pipeline continues or fails. FOLDER is the folder of the command.
 #define SLUICE_ATTACH_VARIABLE "SLUICE_ATTACH"
 /// If this variable has a value other than 0 and is not empty, the preloaded library does nothing.
 #define SLUICE_ATTACH_OFF_VARIABLE "SLUICE_DISABLE"
@@ -88,6 +88,8 @@ struct sluice_attach_page {
   uint64_t sequence;
   struct sluice_attach_file host;
   uint64_t counts[SLUICE_ATTACH_COUNTS];
+  /// The file itself, so that a program recognizes it by its descriptor.
+  uint64_t device, inode;
 };
 
 static inline uint64_t sluice_attach_get_sequence(const struct sluice_attach_page *page) {

@@ -57,12 +57,22 @@ final class AttachFolder: @unchecked Sendable {
     in folder: String, _ content: sluice_attach_page
   ) throws(CommandError) -> FileDescriptor {
     let name = "\(folder)/\(SLUICE_ATTACH_PAGE_NAME)"
-    let bytes = withUnsafeBytes(of: content) { [UInt8]($0) }
-    guard let file = FileDescriptor(opening: name, O_RDWR | O_CREAT | O_EXCL, mode: 0o600), file.writeAll(bytes),
-      ftruncate(file.raw, pageBytes) == 0
+    guard let file = FileDescriptor(opening: name, O_RDWR | O_CREAT | O_EXCL, mode: 0o600), let status = file.status(),
+      write(content, of: status, to: file), ftruncate(file.raw, pageBytes) == 0
     else { throw CommandError(.failed, "attach: cannot make \(name): \(SystemError.text())") }
     return file
   }
+
+  private static func write(
+    _ content: sluice_attach_page, of status: stat, to file: borrowing FileDescriptor
+  ) -> Bool {
+    var content = content
+    (content.device, content.inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
+    return file.writeAll(withUnsafeBytes(of: content) { [UInt8]($0) })
+  }
+
+  /// A descriptor of the page that programs inherit; -1 if it could not be created.
+  func pageForPrograms() -> Int32 { fcntl(page.raw, F_DUPFD, 3) }
 
   private static func identity(of host: String) throws(CommandError) -> sluice_attach_file {
     var status = stat()

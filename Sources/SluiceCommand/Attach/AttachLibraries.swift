@@ -9,6 +9,25 @@ struct AttachLibraries {
   /// `libsluice-attach-host.so`, which the preloaded library opens at the first transfer.
   let host: String
 
+  /// The name of the preloaded library in `LD_PRELOAD`. It leads over the folder `/usr/$LIB`, which a system with glibc
+  /// has. Glibc's loader replaces `$LIB`. Musl's loader does not, finds no such folder, and starts its program without
+  /// the library; without this detour it would not start the program.
+  var preloadName: String {
+    Self.hasSystemFolder ? "/usr/$LIB" + String(repeating: "/..", count: 8) + preload : preload
+  }
+
+  /// Whether `/usr/$LIB` exists. `$LIB` is the end of the path of the folder that contains libc.
+  private static var hasSystemFolder: Bool {
+    guard let maps = FileDescriptor(opening: "/proc/self/maps", O_RDONLY), let bytes = maps.readAll(capacity: 1 << 20),
+      let line = bytes.split(separator: UInt8(ascii: "\n")).first(where: {
+        $0.suffix(10).elementsEqual("/libc.so.6".utf8)
+      }),
+      let start = line.firstIndex(of: UInt8(ascii: "/"))
+    else { return false }
+    let folder = Paths.folder(of: String(decoding: line[start...], as: UTF8.self))
+    return Paths.isFolder(folder.hasPrefix("/usr/") ? folder : "/usr\(folder)")
+  }
+
   /// The libraries beside the command in a build folder, or in `../lib/sluice` of an installation.
   static func ofThisProgram() throws(CommandError) -> AttachLibraries {
     guard let program = Paths.resolved("/proc/self/exe") else {

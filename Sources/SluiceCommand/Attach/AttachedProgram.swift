@@ -25,10 +25,12 @@ struct AttachedProgram {
     _ words: [ArgumentWord], preload: String, _ plan: Int32, _ failsWithoutPipeline: Bool, _ folder: AttachFolder,
     blocking blocked: sigset_t
   ) throws(CommandError) {
+    let page = folder.pageForPrograms()
+    defer { if page >= 0 { close(page) } }
     let others = getenv("LD_PRELOAD").map { String(cString: $0) } ?? ""
     let variables = [
       "LD_PRELOAD": "\(preload)\(others.isEmpty ? "" : ":\(others)")",
-      "SLUICE_ATTACH": "\(plan):\(failsWithoutPipeline ? "fail" : "pass"):\(folder.path)",
+      "SLUICE_ATTACH": "\(plan),\(page):\(failsWithoutPipeline ? "fail" : "pass"):\(folder.path)",
       "ASAN_OPTIONS": Self.sanitizerOptions,
     ]
     process = try Self.spawn(words, variables, blocked)

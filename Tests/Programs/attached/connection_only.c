@@ -7,7 +7,7 @@ int main(int count, char **words) {
   if (count < 2) return 2;
   CURL *easy = open_client(words[1], "/");
   curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
-  perform(easy);
+  if (perform(easy) != CURLE_OK) return 1;
   const char request[] = "GET /by-hand HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
   size_t length = 0;
   printf("sent: %d\n", (int)curl_easy_send(easy, request, sizeof request - 1, &length));
