@@ -304,7 +304,10 @@ let package = Package(
         ? []
         : [
           .unsafeFlags([
-            "-no-toolchain-stdlib-rpath", "-Xlinker", "-znow", "-Xlinker",
+            "-no-toolchain-stdlib-rpath", "-Xlinker", "-znow", "-Xlinker", "-Bsymbolic-functions",
+            // Debuggers and valgrind would read the debug information together with that of the program. Some of them
+            // do not know its format.
+            "-Xlinker", "--strip-debug", "-Xlinker",
             "--version-script=\(Context.packageDirectory)/Sources/CAttach/exports.map",
           ])
         ]),

@@ -5,8 +5,9 @@
 // Any other call of dlopen is forwarded by a jump, because glibc uses the return address to determine whose search path
 // applies.
 #define _GNU_SOURCE
+#include "glibc.h"
 #include "interposed.h"
-#include "libcurl.h"
+#include "mapped_object.h"
 #include "session.h"
 
 #include <dlfcn.h>
@@ -27,37 +28,6 @@ enum { SLOT = R_AARCH64_JUMP_SLOT, ADDRESS = R_AARCH64_GLOB_DAT, POINTER = R_AAR
 #error "the relocation types of this machine are not known; add them above"
 #endif
 
-/// The entries of a module's dynamic section that are needed here.
-struct tables {
-  const char *strings;
-  const ElfW(Sym) *symbols;
-  const ElfW(Rela) *calls, *addresses;
-  size_t call_bytes, address_bytes;
-};
-
-static struct tables tables_of(const struct link_map *module) {
-  struct tables tables = {0};
-  for (const ElfW(Dyn) *entry = module->l_ld; entry->d_tag != DT_NULL; entry++) {
-    const void *pointer = (const void *)entry->d_un.d_ptr;
-    switch (entry->d_tag) {
-      case DT_STRTAB: tables.strings = pointer; break;
-      case DT_SYMTAB: tables.symbols = pointer; break;
-      case DT_JMPREL: tables.calls = pointer; break;
-      case DT_PLTRELSZ: tables.call_bytes = entry->d_un.d_val; break;
-      case DT_RELA: tables.addresses = pointer; break;
-      case DT_RELASZ: tables.address_bytes = entry->d_un.d_val; break;
-      default: break;
-    }
-  }
-  return tables;
-}
-
-static bool needs_libcurl(const struct link_map *module, const struct tables *tables) {
-  for (const ElfW(Dyn) *entry = module->l_ld; entry->d_tag != DT_NULL; entry++)
-    if (entry->d_tag == DT_NEEDED && is_libcurl(tables->strings + entry->d_un.d_val)) return true;
-  return false;
-}
-
 /// Writes a relocated pointer, which can be in memory that the loader has made read-only after binding (RELRO).
 static void write_address(void **place, void *address) {
   const uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -67,13 +37,24 @@ static void write_address(void **place, void *address) {
   if (mprotect(page, size, PROT_READ | PROT_WRITE) == 0) *place = address;
 }
 
-static void bind_again(
-    const struct link_map *module, const struct tables *tables, const ElfW(Rela) *entries, size_t bytes) {
+/// The function of this library that a module must call in place of another one; NULL if there is none.
+static void *own_function(const char *name) {
+  if (strncmp(name, "curl_", 5) == 0) return interposed_function(name);
+  // A module that looks libcurl's functions up itself, as PHP's FFI does.
+  if (strcmp(name, "dlsym") == 0) return (void *)dlsym;
+  if (strcmp(name, "dlvsym") == 0) return (void *)dlvsym;
+  return strcmp(name, "dlopen") == 0 ? (void *)dlopen : NULL;
+}
+
+static void bind_again(const struct link_map *module, const ElfW(Rela) *entries, size_t bytes) {
+  const ElfW(Sym) *symbols = object_table(module, DT_SYMTAB);
+  const char *strings = object_table(module, DT_STRTAB);
+  if (!symbols || !strings) return;
   for (size_t index = 0; entries && index < bytes / sizeof *entries; index++) {
     const unsigned kind = (unsigned)ELF64_R_TYPE(entries[index].r_info);
     if ((kind != SLOT && kind != ADDRESS && kind != POINTER) || entries[index].r_addend != 0) continue;
-    const char *name = tables->strings + tables->symbols[ELF64_R_SYM(entries[index].r_info)].st_name;
-    void *own = strncmp(name, "curl_", 5) == 0 ? interposed_function(name) : NULL;
+    const ElfW(Sym) *symbol = &symbols[ELF64_R_SYM(entries[index].r_info)];
+    void *own = symbol->st_shndx == SHN_UNDEF ? own_function(strings + symbol->st_name) : NULL;
     if (own) write_address((void **)(module->l_addr + entries[index].r_offset), own);
   }
 }
@@ -81,10 +62,10 @@ static void bind_again(
 /// The modules that were loaded last come last in the list.
 static void bind_from(const struct link_map *module) {
   for (; module; module = module->l_next) {
-    const struct tables tables = tables_of(module);
-    if (!tables.strings || !tables.symbols || !needs_libcurl(module, &tables)) continue;
-    bind_again(module, &tables, tables.calls, tables.call_bytes);
-    bind_again(module, &tables, tables.addresses, tables.address_bytes);
+    // A libcurl keeps its own calls of itself.
+    if (object_is_libcurl(module)) continue;
+    bind_again(module, object_table(module, DT_JMPREL), object_value(module, DT_PLTRELSZ));
+    bind_again(module, object_table(module, DT_RELA), object_value(module, DT_RELASZ));
   }
 }
 
@@ -101,7 +82,7 @@ static _Atomic(open_function) next_open;
 static open_function next(void) {
   open_function function = atomic_load_explicit(&next_open, memory_order_relaxed);
   if (function) return function;
-  function = (open_function)dlsym(RTLD_NEXT, "dlopen");
+  function = (open_function)glibc_dlsym(RTLD_NEXT, "dlopen");
   atomic_store_explicit(&next_open, function, memory_order_relaxed);
   return function;
 }

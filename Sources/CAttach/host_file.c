@@ -6,6 +6,7 @@
 #include "host_file.h"
 
 #include "exchange.h"
+#include "glibc.h"
 #include "session.h"
 
 #include <dlfcn.h>
@@ -42,7 +43,7 @@ static bool has_foreign_json(void) {
   const char *const names[] = {"json_object", "json_loadb", "json_string", "json_delete"};
   for (size_t index = 0; index < sizeof names / sizeof *names; index++) {
     struct dl_find_object found;
-    void *function = dlsym(RTLD_DEFAULT, names[index]);
+    void *function = glibc_dlsym(RTLD_DEFAULT, names[index]);
     if (!function || _dl_find_object(function, &found) != 0) continue;
     const char *slash = strrchr(found.dlfo_link_map->l_name, '/');
     if (!slash || strncmp(slash + 1, "libjansson.so", 13) != 0) return true;
@@ -82,7 +83,7 @@ const struct sluice_attach_host *host_file_open(
   void *library = open_quietly(path);
   // Clears the error: a later dlerror() of the program must not return an error of this library.
   dlerror();
-  sluice_attach_open open = library ? (sluice_attach_open)dlsym(library, SLUICE_ATTACH_HOST_SYMBOL) : NULL;
+  sluice_attach_open open = library ? (sluice_attach_open)glibc_dlsym(library, SLUICE_ATTACH_HOST_SYMBOL) : NULL;
   if (!open) return NULL;
   const struct sluice_attach_program program = {
       .abi = SLUICE_ATTACH_ABI, .folder = {.bytes = folder, .length = strlen(folder)}, .exchange = exchange_make,

@@ -16,6 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/// The smallest number that the key may have. Libraries in another namespace of the loader (dlmopen) have a libc of
+/// their own, which gives out the same small numbers once more, for the same data.
+enum { FIRST_KEY = 256 };
 enum { SHORTEST_PAUSE_MILLISECONDS = 5, LONGEST_PAUSE_MILLISECONDS = 250 };
 
 /// Libc calls the destructor `ended` when a thread ends, but not at the end of the process.
@@ -99,8 +102,19 @@ static void ended(void *value) {
   }
 }
 
+/// Creates the key. The smaller keys are free again afterwards.
+static bool make_key(void) {
+  pthread_key_t smaller[FIRST_KEY];
+  size_t count = 0;
+  bool is_made = false;
+  while (pthread_key_create(&key, ended) == 0 && !(is_made = key >= FIRST_KEY || count == FIRST_KEY))
+    smaller[count++] = key;
+  while (count > 0) pthread_key_delete(smaller[--count]);
+  return is_made;
+}
+
 void last_thread_begin(void) {
-  has_key = pthread_key_create(&key, ended) == 0;
+  has_key = make_key();
   if (has_key) pthread_setspecific(key, &main_thread);
 }
 

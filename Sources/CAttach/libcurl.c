@@ -3,14 +3,21 @@
 //
 // RTLD_NEXT alone is not enough. It does not find the libcurl of a library that was opened with RTLD_LOCAL, such as a
 // module of Python, and it finds the first libcurl of a process for every caller.
+//
+// Nothing is locked here: a caller may hold the lock of the loader, for example in the constructor of a library that
+// is being opened, and a look-up takes that lock.
 #define _GNU_SOURCE
 #include "libcurl.h"
+
+#include "glibc.h"
+#include "looked_up.h"
+#include "mapped_object.h"
+#include "session.h"
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,49 +33,53 @@ struct caller {
 };
 
 static _Atomic(struct caller *) callers;
-static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
 
-/// The loaded library that has the address in one of its segments; NULL if no library has it.
-static const struct link_map *object_of(const void *address) {
-  struct dl_find_object found;
-  return _dl_find_object((void *)(uintptr_t)address, &found) == 0 ? found.dlfo_link_map : NULL;
+// MARK: Functions by name
+
+#define FUNCTION(member) {"curl_" #member, offsetof(struct libcurl, member)}
+
+static const struct {
+  const char *name;
+  size_t offset;
+} functions[] = {
+    FUNCTION(easy_init), FUNCTION(easy_setopt), FUNCTION(easy_getinfo), FUNCTION(easy_perform),
+    FUNCTION(easy_reset), FUNCTION(easy_duphandle), FUNCTION(easy_cleanup), FUNCTION(easy_nextheader),
+    FUNCTION(easy_strerror), FUNCTION(easy_pause), FUNCTION(multi_init), FUNCTION(multi_setopt),
+    FUNCTION(multi_perform), FUNCTION(multi_socket), FUNCTION(multi_socket_action), FUNCTION(multi_socket_all),
+    FUNCTION(multi_wait), FUNCTION(multi_poll), FUNCTION(multi_timeout), FUNCTION(multi_add_handle),
+    FUNCTION(multi_remove_handle), FUNCTION(multi_info_read), FUNCTION(multi_cleanup), FUNCTION(global_init),
+    FUNCTION(global_init_mem), FUNCTION(slist_append), FUNCTION(slist_free_all), FUNCTION(url), FUNCTION(url_dup),
+    FUNCTION(url_get), FUNCTION(url_set), FUNCTION(url_cleanup), FUNCTION(free), FUNCTION(version_info)};
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+void *libcurl_function(const struct libcurl *curl, const char *name) {
+  void *function = NULL;
+  for (size_t index = 0; index < FUNCTIONS; index++)
+    if (strcmp(functions[index].name, name) == 0)
+      memcpy(&function, (const char *)curl + functions[index].offset, sizeof function);
+  return function;
 }
 
-/// The entries of a library's dynamic section that are needed here.
-struct dynamic {
-  const char *strings;
-  const ElfW(Verneed) *versions;
-  size_t version_count;
-};
-
-static const void *pointer_of(const struct link_map *object, ElfW(Addr) value) {
-  // glibc has relocated the entries of ordinary libraries, but not those of the vDSO.
-  return (const void *)(value < object->l_addr ? object->l_addr + value : value);
-}
-
-static struct dynamic dynamic_of(const struct link_map *object) {
-  struct dynamic dynamic = {0};
-  for (const ElfW(Dyn) *entry = object->l_ld; entry && entry->d_tag != DT_NULL; entry++) {
-    if (entry->d_tag == DT_STRTAB) dynamic.strings = pointer_of(object, entry->d_un.d_ptr);
-    if (entry->d_tag == DT_VERNEED) dynamic.versions = pointer_of(object, entry->d_un.d_ptr);
-    if (entry->d_tag == DT_VERNEEDNUM) dynamic.version_count = entry->d_un.d_val;
+static void fill(struct libcurl *curl, void *(*find)(const void *source, const char *name), const void *source) {
+  for (size_t index = 0; index < FUNCTIONS; index++) {
+    void *function = find(source, functions[index].name);
+    memcpy((char *)curl + functions[index].offset, &function, sizeof function);
   }
-  return dynamic;
+  curl->is_complete = curl->easy_setopt && curl->easy_getinfo && curl->easy_nextheader && curl->easy_strerror &&
+                      curl->easy_cleanup && curl->version_info && curl->url && curl->url_dup && curl->url_get &&
+                      curl->url_set && curl->url_cleanup && curl->free;
 }
 
-bool is_libcurl(const char *path) {
-  const char *slash = strrchr(path, '/');
-  const char *name = slash ? slash + 1 : path;
-  return strncmp(name, "libcurl.", 8) == 0 || strncmp(name, "libcurl-", 8) == 0;
-}
+// MARK: The libcurl of a caller
 
 /// The symbol version that the caller needs of a library; NULL if it needs none.
-static const char *wanted_version(const struct dynamic *dynamic, const char *library) {
-  const ElfW(Verneed) *need = dynamic->versions;
-  for (size_t index = 0; need && index < dynamic->version_count; index++) {
-    if (strcmp(dynamic->strings + need->vn_file, library) == 0 && need->vn_cnt > 0) {
+static const char *wanted_version(const struct link_map *object, const char *strings, const char *library) {
+  const ElfW(Verneed) *need = object_table(object, DT_VERNEED);
+  const size_t count = object_value(object, DT_VERNEEDNUM);
+  for (size_t index = 0; need && index < count; index++) {
+    if (strcmp(strings + need->vn_file, library) == 0 && need->vn_cnt > 0) {
       const ElfW(Vernaux) *version = (const void *)((const char *)need + need->vn_aux);
-      return dynamic->strings + version->vna_name;
+      return strings + version->vna_name;
     }
     if (need->vn_next == 0) break;
     need = (const void *)((const char *)need + need->vn_next);
@@ -87,16 +98,16 @@ struct source {
 };
 
 static struct source source_of(const struct link_map *object) {
-  const struct dynamic dynamic = object ? dynamic_of(object) : (struct dynamic){0};
-  for (const ElfW(Dyn) *entry = dynamic.strings ? object->l_ld : NULL; entry && entry->d_tag != DT_NULL; entry++) {
+  const char *strings = object ? object_table(object, DT_STRTAB) : NULL;
+  for (const ElfW(Dyn) *entry = strings ? object->l_ld : NULL; entry && entry->d_tag != DT_NULL; entry++) {
     if (entry->d_tag != DT_NEEDED) continue;
-    const char *name = dynamic.strings + entry->d_un.d_val;
+    const char *name = strings + entry->d_un.d_val;
     if (!is_libcurl(name)) continue;
     void *library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-    if (library) return (struct source){library, wanted_version(&dynamic, name), false};
+    if (library) return (struct source){library, wanted_version(object, strings, name), false};
   }
   // The caller is a libcurl that calls itself through its own exported functions.
-  if (object && is_libcurl(object->l_name))
+  if (object && object_is_libcurl(object))
     return (struct source){dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD), NULL, false};
   // The caller does not need libcurl itself, but a library that it needs may do so.
   if (object && object->l_name[0]) return (struct source){dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD), NULL, true};
@@ -105,57 +116,16 @@ static struct source source_of(const struct link_map *object) {
 
 static bool is_of_this_library(const void *function) { return object_of(function) == object_of((void *)&libcurl_of); }
 
-static void *find(const struct source *source, const char *name) {
-  void *next = dlsym(RTLD_NEXT, name);
+static void *find(const void *context, const char *name) {
+  const struct source *source = context;
+  void *next = glibc_dlsym(RTLD_NEXT, name);
   const struct link_map *owner = next ? object_of(next) : NULL;
   // The function of another preloaded library comes first, as it would without this library.
-  if (owner && !is_libcurl(owner->l_name)) return next;
+  if (owner && !object_is_libcurl(owner)) return next;
   if (!source->library || (source->is_indirect && next)) return next;
-  void *versioned = source->version ? dlvsym(source->library, name, source->version) : NULL;
-  void *found = versioned ? versioned : dlsym(source->library, name);
+  void *versioned = source->version ? glibc_dlvsym(source->library, name, source->version) : NULL;
+  void *found = versioned ? versioned : glibc_dlsym(source->library, name);
   return found && is_of_this_library(found) ? NULL : found;
-}
-
-static void fill(struct libcurl *curl, const struct link_map *object) {
-  const struct source source = source_of(object);
-  curl->easy_init = find(&source, "curl_easy_init");
-  curl->easy_setopt = find(&source, "curl_easy_setopt");
-  curl->easy_getinfo = find(&source, "curl_easy_getinfo");
-  curl->easy_perform = find(&source, "curl_easy_perform");
-  curl->easy_reset = find(&source, "curl_easy_reset");
-  curl->easy_duphandle = find(&source, "curl_easy_duphandle");
-  curl->easy_cleanup = find(&source, "curl_easy_cleanup");
-  curl->easy_nextheader = find(&source, "curl_easy_nextheader");
-  curl->easy_strerror = find(&source, "curl_easy_strerror");
-  curl->easy_pause = find(&source, "curl_easy_pause");
-  curl->multi_init = find(&source, "curl_multi_init");
-  curl->multi_setopt = find(&source, "curl_multi_setopt");
-  curl->multi_perform = find(&source, "curl_multi_perform");
-  curl->multi_socket = find(&source, "curl_multi_socket");
-  curl->multi_socket_action = find(&source, "curl_multi_socket_action");
-  curl->multi_socket_all = find(&source, "curl_multi_socket_all");
-  curl->multi_wait = find(&source, "curl_multi_wait");
-  curl->multi_poll = find(&source, "curl_multi_poll");
-  curl->multi_timeout = find(&source, "curl_multi_timeout");
-  curl->multi_add_handle = find(&source, "curl_multi_add_handle");
-  curl->multi_remove_handle = find(&source, "curl_multi_remove_handle");
-  curl->multi_info_read = find(&source, "curl_multi_info_read");
-  curl->multi_cleanup = find(&source, "curl_multi_cleanup");
-  curl->global_init = find(&source, "curl_global_init");
-  curl->global_init_mem = find(&source, "curl_global_init_mem");
-  curl->slist_append = find(&source, "curl_slist_append");
-  curl->slist_free_all = find(&source, "curl_slist_free_all");
-  curl->url = find(&source, "curl_url");
-  curl->url_dup = find(&source, "curl_url_dup");
-  curl->url_get = find(&source, "curl_url_get");
-  curl->url_set = find(&source, "curl_url_set");
-  curl->url_cleanup = find(&source, "curl_url_cleanup");
-  curl->free = find(&source, "curl_free");
-  curl->version_info = find(&source, "curl_version_info");
-  curl->is_complete = curl->easy_setopt && curl->easy_getinfo && curl->easy_nextheader && curl->easy_strerror &&
-                      curl->easy_cleanup && curl->version_info && curl->url && curl->url_dup && curl->url_get &&
-                      curl->url_set && curl->url_cleanup && curl->free;
-  curl->is_for_itself = object && is_libcurl(object->l_name);
 }
 
 static const struct libcurl *known(const struct link_map *object) {
@@ -164,15 +134,17 @@ static const struct libcurl *known(const struct link_map *object) {
   return NULL;
 }
 
-/// The caller must hold `finding`. A few entries are static, because a program that has run out of memory must still
-/// reach its libcurl.
+/// A few entries are static, because a program that has run out of memory must still reach its libcurl.
 static struct caller *make_caller(void) {
   static struct caller spare[4];
-  static size_t spare_count = sizeof spare / sizeof *spare;
+  static _Atomic(size_t) spares_used;
   struct caller *caller = calloc(1, sizeof *caller);
-  return caller || spare_count == 0 ? caller : &spare[--spare_count];
+  if (caller || atomic_load(&spares_used) >= sizeof spare / sizeof *spare) return caller;
+  const size_t index = atomic_fetch_add(&spares_used, 1);
+  return index < sizeof spare / sizeof *spare ? &spare[index] : NULL;
 }
 
+/// If two threads add the same caller, the second entry does no harm: it has the same functions.
 static const struct libcurl *add(const struct link_map *object) {
   // The functions of this entry are NULL, so calls fail.
   static const struct libcurl none;
@@ -181,30 +153,43 @@ static const struct libcurl *add(const struct link_map *object) {
   caller->object = object;
   caller->section = object ? object->l_ld : NULL;
   const int kept = errno;
-  fill(&caller->curl, object);
+  const struct source source = source_of(object);
+  fill(&caller->curl, find, &source);
+  caller->curl.is_for_itself = object && object_is_libcurl(object);
   errno = kept;
   // Clears the error: a later dlerror() of the program must not return an error of this look-up.
   dlerror();
   caller->next = atomic_load_explicit(&callers, memory_order_relaxed);
-  atomic_store_explicit(&callers, caller, memory_order_release);
+  while (!atomic_compare_exchange_weak_explicit(
+      &callers, &caller->next, caller, memory_order_release, memory_order_relaxed))
+    continue;
   return &caller->curl;
 }
 
 const struct libcurl *libcurl_of(const void *address) {
-  const struct link_map *object = object_of(address);
-  const struct libcurl *curl = known(object);
+  const struct libcurl *curl = looked_up_at(address);
   if (curl) return curl;
-  pthread_mutex_lock(&finding);
+  const struct link_map *object = object_of(address);
   curl = known(object);
-  if (!curl) curl = add(object);
-  pthread_mutex_unlock(&finding);
-  return curl;
+  if (curl) return curl;
+  session_begin();
+  return add(object);
 }
 
-bool libcurl_lock(const struct timespec *until) {
-  return pthread_mutex_clocklock(&finding, CLOCK_MONOTONIC, until) == 0;
+// MARK: A libcurl by itself
+
+static void *find_in(const void *library, const char *name) { return glibc_dlsym((void *)(uintptr_t)library, name); }
+
+bool libcurl_read(struct libcurl *curl, const struct link_map *object) {
+  // For glibc, a link map is a handle. The library can be in another namespace than this one.
+  Lmid_t namespace = LM_ID_BASE;
+  if (dlinfo((void *)(uintptr_t)object, RTLD_DI_LMID, &namespace) != 0) return false;
+  void *library = dlmopen(namespace, object->l_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (!library) return false;
+  const int kept = errno;
+  fill(curl, find_in, library);
+  curl->is_elsewhere = namespace != LM_ID_BASE;
+  errno = kept;
+  dlerror();
+  return true;
 }
-
-void libcurl_unlock(void) { pthread_mutex_unlock(&finding); }
-
-void libcurl_lock_anew(void) { pthread_mutex_init(&finding, NULL); }

@@ -13,7 +13,6 @@
 // This macro replaces the function by curl_multi_socket_action.
 #undef curl_multi_socket
 #include <stdbool.h>
-#include <time.h>
 
 /// The functions that a caller would reach without this library. Immutable, and never freed. A missing function is
 /// NULL.
@@ -58,23 +57,20 @@ struct libcurl {
   bool is_complete;
   /// Whether the caller is itself a libcurl, which creates handles for its own use, such as for DNS over HTTPS.
   bool is_for_itself;
+  /// Whether this libcurl is in another namespace of the loader (dlmopen). Its libc and the libc of the host would use
+  /// the same data of a thread.
+  bool is_elsewhere;
 };
-
-/// Whether a path names a libcurl, of any build, including the names that Python packages give it. Returns false for
-/// libcurlpp.
-bool is_libcurl(const char *path);
 
 /// The libcurl of the code at an address, such as a return address. Never NULL. From any thread.
 const struct libcurl *libcurl_of(const void *caller);
 
-/// Takes a lock before a fork(). While it is held, no thread looks up functions. If the lock is not free, waits for it
-/// until the time `until` of CLOCK_MONOTONIC. The wait has a limit because a look-up can wait for a library whose
-/// constructor forks.
-///
-/// @return whether it is locked
-bool libcurl_lock(const struct timespec *until);
-void libcurl_unlock(void);
-/// Makes the lock usable in the child of a fork() before which `libcurl_lock` failed.
-void libcurl_lock_anew(void);
+/// The function of that name; NULL if the libcurl has none, or if this library never needs it.
+void *libcurl_function(const struct libcurl *curl, const char *name);
+
+struct link_map;
+
+/// The functions of a loaded libcurl, which is then never unloaded. Returns false if there is none in that object.
+bool libcurl_read(struct libcurl *curl, const struct link_map *object);
 
 #endif

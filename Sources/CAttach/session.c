@@ -231,7 +231,7 @@ void session_resume(void) {
 
 // Written before fork() and read after it, by the thread that forks. Other threads that fork wait for `forking`.
 static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
-static bool has_loading, has_gate, has_host_gate, has_exchanges, has_look_up;
+static bool has_loading, has_gate, has_host_gate, has_exchanges;
 
 static struct timespec limit(void) {
   struct timespec time;
@@ -258,7 +258,6 @@ static void before_fork(void) {
   // This lock is taken before the following locks, because libcurl may take the following locks while it holds this
   // one.
   has_exchanges = exchange_lock(&until);
-  has_look_up = libcurl_lock(&until);
   handle_lock_all();
   pending_lock();
 }
@@ -267,7 +266,6 @@ static void in_parent(void) {
   if (!session_is_on) return;
   pending_unlock();
   handle_unlock_all();
-  if (has_look_up) libcurl_unlock();
   if (has_exchanges) exchange_unlock();
   if (has_host_gate) pthread_rwlock_unlock(&host_gate);
   if (has_gate) pthread_rwlock_unlock(&gate);
@@ -278,8 +276,6 @@ static void in_parent(void) {
 static void unlock_in_child(void) {
   pending_unlock();
   handle_unlock_all();
-  if (has_look_up) libcurl_unlock();
-  else libcurl_lock_anew();
   exchange_forget_all(has_exchanges);
   // The locks store the thread id of their writer, and the thread has another id in the child.
   if (has_host_gate) host_gate = (pthread_rwlock_t)PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
@@ -298,14 +294,14 @@ static void in_child(void) {
   if (!is_whole) {
     // Another thread was inside the host, or a thread of the host did not pause. It does not exist in the child, so the
     // data that it was changing stays incomplete.
-  // Without memory for a stack, the call needs the room that there is.
-  own_stack_reserve();
     if (opened || depth == 0) atomic_store(&lost, SLUICE_ATTACH_COUNT_FORKED);
-  if (depth == 0) own_stack_release();
     return;
   }
   if (!opened) return;
+  // Without memory for a stack, the call needs the room that there is.
+  own_stack_reserve();
   opened->forked();
+  if (depth == 0) own_stack_release();
   atomic_store(&plan_taken, 0);
   atomic_store(&plan_refused, 0);
 }
@@ -338,7 +334,9 @@ static bool parse(const char *value) {
   return (size_t)snprintf(folder, sizeof folder, "%s", place + 1) < sizeof folder;
 }
 
-__attribute__((constructor)) static void begin(void) {
+void session_begin(void) {
+  static _Atomic(bool) has_begun;
+  if (atomic_exchange(&has_begun, true)) return;
   const char *value = getenv(SLUICE_ATTACH_VARIABLE);
   if (!value) return;
   const char *off = getenv(SLUICE_ATTACH_OFF_VARIABLE);
@@ -347,6 +345,8 @@ __attribute__((constructor)) static void begin(void) {
   session_is_on = pthread_atfork(before_fork, in_parent, in_child) == 0;
   if (session_is_on) last_thread_begin();
 }
+
+__attribute__((constructor)) static void begin(void) { session_begin(); }
 
 /// Waits until no thread is inside the host and all threads of the host pause, but not longer than a fork() would.
 static void wait_for_others(void) {
@@ -366,7 +366,9 @@ static void finish_early(void) {
   if (atomic_compare_exchange_strong(&lost, &expected, SLUICE_ATTACH_COUNT_ENDING)) {
     wait_for_others();
     depth++;
+    own_stack_reserve();
     opened->close();
+    own_stack_release();
     depth--;
   }
   errno = kept;
@@ -376,8 +378,6 @@ __attribute__((destructor)) static void finish(void) {
   if (!session_is_on || atomic_load(&lost) >= 0) return;
   const struct sluice_attach_host *opened = session_enter_again();
   if (!opened) return;
-    own_stack_reserve();
   opened->close();
-    own_stack_release();
   session_leave();
 }

@@ -3,8 +3,12 @@
 #define SLUICE_ATTACH_SESSION_H
 #include "CAttachABI.h"
 
-/// Whether a command asked for the pipeline in this process. Set once, before `main`.
+/// Whether a command asked for the pipeline in this process. Set by `session_begin`.
 extern bool session_is_on;
+
+/// Reads what the command asks for. Called by the constructor of this library, and by a call of libcurl before it: the
+/// constructors of the program's libraries run first. Further calls are cheap.
+void session_begin(void);
 
 /// Maps the page of the command as soon as the program uses libcurl: later the program may have no free descriptor or
 /// no permission. Further calls are cheap.

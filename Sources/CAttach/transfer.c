@@ -41,6 +41,8 @@ static const char *text_of(enum sluice_attach_count reason) {
     case SLUICE_ATTACH_COUNT_FORKED: return "the process was forked while the pipeline was in use";
     case SLUICE_ATTACH_COUNT_OLD_CURL: return "libcurl is older than 7.83";
     case SLUICE_ATTACH_COUNT_UNREADABLE: return "Sluice does not accept the URL or the request";
+    case SLUICE_ATTACH_COUNT_NAMESPACE: return "the program has opened libcurl with dlmopen";
+    case SLUICE_ATTACH_COUNT_CONNECTION: return "the program uses the connection itself (CURLOPT_CONNECT_ONLY)";
     default: return "the plan could not be read or used, or memory ran out";
   }
 }
@@ -134,9 +136,9 @@ static void issue(const struct sluice_attach_host *host, struct handle *handle) 
 
 static void prepare_hop(struct handle *handle) {
   struct transfer *transfer = handle->transfer;
+  if (!reply_give_before_hop(&transfer->reply, handle)) return;
   if (transfer->refusal || transfer->is_given_up || !transfer->attached) return;
   const struct sluice_attach_host *host =
-  if (!reply_give_before_hop(&transfer->reply, handle)) return;
       transfer->generation == session_generation() ? session_enter_again() : NULL;
   if (host) {
     issue(host, handle);
@@ -234,15 +236,16 @@ static bool needs_pipeline(enum sluice_attach_count reason) {
 }
 
 static enum sluice_attach_count try_to_attach(struct handle *handle, bool blocks) {
+  if (handle->curl->is_elsewhere) return SLUICE_ATTACH_COUNT_NAMESPACE;
   if (!handle->curl->is_complete) return SLUICE_ATTACH_COUNT_OLD_CURL;
   struct request request;
   switch (request_read(&request, handle)) {
     case URL_HTTP: break;
     case URL_OTHER_PROTOCOL: return SLUICE_ATTACH_COUNT_OTHER_PROTOCOL;
+    case URL_CONNECTION: return SLUICE_ATTACH_COUNT_CONNECTION;
     case URL_INVALID: return SLUICE_ATTACH_COUNTS;
     case URL_UNREADABLE: return SLUICE_ATTACH_COUNT_UNREADABLE;
   }
-    case URL_CONNECTION: return SLUICE_ATTACH_COUNT_CONNECTION;
   const enum sluice_attach_count reason = attach_request(handle, &request, blocks);
   request_free(&request);
   return reason;

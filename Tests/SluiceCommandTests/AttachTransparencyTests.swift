@@ -66,13 +66,6 @@ import Testing
     try await AttachedComparison.run { [program.path, "local", $0, module.path] }.expectSameButTraced()
   }
 
-  @Test func `functions that a program looks up in its own copy of libcurl bypass the pipeline`() async throws {
-    let program = try await ForeignProgram.compile("looked_up", [])
-    let runs = try await AttachedComparison.run { [program.path, $0] }
-    runs.expectSame()
-    #expect(runs.tracedCount == 0)
-  }
-
   @Test func `another preloaded library is called too, whether it comes before or after Sluice's`() async throws {
     let program = try await ForeignProgram.compile("reused")
     let other = try await ForeignProgram.compileLibrary("other_preload", [])

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /// The revision of this header. Both libraries must have the same one.
-#define SLUICE_ATTACH_ABI 4u
+#define SLUICE_ATTACH_ABI 5u
 
 /// The environment variable that switches the pipeline on in a program: `PLAN,PAGE:WHEN_MISSING:FOLDER`. PLAN is the
 /// descriptor of the first plan and PAGE that of the page; each can be -1, and `,PAGE` can be missing. WHEN_MISSING
@@ -67,6 +67,10 @@ enum sluice_attach_count {
   SLUICE_ATTACH_COUNT_HOSTS,
   /// Transfers without the pipeline, because the process was ending and tracers had delivered their last events.
   SLUICE_ATTACH_COUNT_ENDING,
+  /// Transfers without the pipeline, because the program has opened libcurl in another namespace of the loader.
+  SLUICE_ATTACH_COUNT_NAMESPACE,
+  /// Connections that the program has opened with libcurl and uses itself.
+  SLUICE_ATTACH_COUNT_CONNECTION,
   SLUICE_ATTACH_COUNTS
 };
 
@@ -84,12 +88,12 @@ struct sluice_attach_page {
   char magic[16];
   uint32_t abi;
   uint32_t reserved;
+  /// The file itself, so that a program recognizes it by its descriptor.
+  uint64_t device, inode;
   /// The number of the newest plan, from 1.
   uint64_t sequence;
   struct sluice_attach_file host;
   uint64_t counts[SLUICE_ATTACH_COUNTS];
-  /// The file itself, so that a program recognizes it by its descriptor.
-  uint64_t device, inode;
 };
 
 static inline uint64_t sluice_attach_get_sequence(const struct sluice_attach_page *page) {

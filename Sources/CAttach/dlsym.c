@@ -1,0 +1,112 @@
+// Programs that look libcurl's functions up get those of this library. Every other call is forwarded by a jump: glibc
+// takes the return address for the caller, whose place in the order of the libraries RTLD_NEXT and RTLD_DEFAULT depend
+// on.
+#define _GNU_SOURCE
+#include "glibc.h"
+#include "interposed.h"
+#include "libcurl.h"
+#include "looked_up.h"
+#include "mapped_object.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+
+/// Another preloaded library can have a dlsym of its own, which comes next.
+static symbol_function next_symbol(void) {
+  static _Atomic(symbol_function) known;
+  symbol_function function = atomic_load_explicit(&known, memory_order_relaxed);
+  if (function) return function;
+  function = (symbol_function)glibc_dlsym(RTLD_NEXT, "dlsym");
+  if (!function) function = glibc_symbol_function();
+  atomic_store_explicit(&known, function, memory_order_relaxed);
+  return function;
+}
+
+static version_function next_version(void) {
+  static _Atomic(version_function) known;
+  version_function function = atomic_load_explicit(&known, memory_order_relaxed);
+  if (function) return function;
+  function = (version_function)glibc_dlsym(RTLD_NEXT, "dlvsym");
+  if (!function) function = glibc_version_function();
+  atomic_store_explicit(&known, function, memory_order_relaxed);
+  return function;
+}
+
+/// The function of this library for one of a libcurl; the same function if it is not of a libcurl.
+static void *replace(void *function, const char *name) {
+  const struct link_map *owner = object_of(function);
+  void *own = owner && object_is_libcurl(owner) ? looked_up_function(owner, name) : NULL;
+  return own ? own : function;
+}
+
+/// The answer if the look-up would find the function of this library: that of the libcurl behind it. If there is none,
+/// the program must not get the function, and dlerror() says so.
+static void *behind(const char *name) {
+  void *function = glibc_dlsym(RTLD_NEXT, name);
+  return function ? replace(function, name) : NULL;
+}
+
+/// Looks a function up in one library and those that it needs.
+static void *look_up_in(void *library, const char *name, const char *version, void *own) {
+  void *found = version ? next_version()(library, name, version) : next_symbol()(library, name);
+  if (!found) return NULL;
+  return found == own ? behind(name) : replace(found, name);
+}
+
+/// Looks a function up in the libraries around the caller.
+///
+/// @return false if glibc must answer
+static bool look_up_around(
+    const void *caller, void *which, const char *name, const char *version, void *own, void **answer) {
+  const struct link_map *object = object_of(caller);
+  // The caller itself stands in for libcurl, and asks for the function that comes after its own.
+  if (!object || object_symbol(object, name)) return false;
+  if (version) {
+    // A look-up by version does not find the functions of this library, which have none.
+    void *found = glibc_dlvsym(RTLD_NEXT, name, version);
+    *answer = found ? replace(found, name) : NULL;
+    return found != NULL;
+  }
+  if (which == RTLD_DEFAULT && glibc_dlsym(RTLD_DEFAULT, name) != own) return false;
+  *answer = libcurl_function(libcurl_of(caller), name) ? own : behind(name);
+  return true;
+}
+
+/// @return false if the next function must answer
+static bool look_up(const void *caller, void *library, const char *name, const char *version, void **answer) {
+  void *own = interposed_function(name);
+  if (!own) return false;
+  if (library == RTLD_DEFAULT || library == RTLD_NEXT)
+    return look_up_around(caller, library, name, version, own, answer);
+  *answer = look_up_in(library, name, version, own);
+  return true;
+}
+
+static bool is_of_libcurl(const char *name) {
+  return name && name[0] == 'c' && name[1] == 'u' && name[2] == 'r' && name[3] == 'l' && name[4] == '_';
+}
+
+__attribute__((visibility("default"))) void *dlsym(void *library, const char *name) {
+  void *answer = NULL;
+  if (is_of_libcurl(name) && look_up(__builtin_return_address(0), library, name, NULL, &answer)) return answer;
+  __attribute__((musttail)) return next_symbol()(library, name);
+}
+
+/// Whether the caller comes before this library and asks for the dlsym that comes after its own, as other preloaded
+/// libraries do.
+static bool wants_next(const void *caller, void *library, const char *name) {
+  if (library != RTLD_NEXT || !name || !(is_same_name(name, "dlsym") || is_same_name(name, "dlvsym"))) return false;
+  const struct link_map *object = object_of(caller);
+  for (const struct link_map *own = object_of((void *)&wants_next); own; own = own->l_prev)
+    if (own->l_prev && own->l_prev == object) return true;
+  return false;
+}
+
+__attribute__((visibility("default"))) void *dlvsym(void *library, const char *name, const char *version) {
+  void *answer = NULL;
+  const void *caller = __builtin_return_address(0);
+  if (is_of_libcurl(name) && look_up(caller, library, name, version, &answer)) return answer;
+  // A look-up by version does not find the functions of this library, which have none.
+  if (wants_next(caller, library, name)) return is_same_name(name, "dlsym") ? (void *)dlsym : (void *)dlvsym;
+  __attribute__((musttail)) return next_version()(library, name, version);
+}
