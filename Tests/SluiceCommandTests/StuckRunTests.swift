@@ -87,6 +87,53 @@ import Testing
     setup.server.stop()
   }
 
+  /// The ways in which a loop gets stuck outside of a transaction.
+  private static let idleTraps = ["post", "timer", "call", "after"]
+
+  @Test(arguments: [1, 2], idleTraps)
+  func `each line has one result although a loop gets stuck outside of a transaction and the input stays open`(
+    _ loops: Int, _ trap: String
+  ) async throws {
+    let setup = try await Setup(loops: loops, abandon: "100ms")
+    let running = try Tool.start("run", "-q", "-c", setup.file, "--concurrency", "1")
+    try running.write((0..<300).map { setup.line($0, trap: $0 == 0 ? trap : nil) }.joined())
+    try await running.waitForOutput("300 results") { bytes in bytes.count { $0 == 0x0A } == 300 }
+    running.closeInput()
+    let result = try await running.wait(upTo: Patience.limit)
+    #expect(try result.documents.compactMap { $0["id"]?.integer }.sorted() == Array(0..<300), "\(result.errorText)")
+    #expect(try result.documents.first { $0["id"]?.integer == 0 }?.status == 200)
+    setup.server.stop()
+  }
+
+  @Test(arguments: [[], ["--rate", "1000/s"], ["--rate-per-host", "1000/s"], ["--max-per-host", "2"]])
+  func `a stuck loop does not keep back results, whichever way requests are started`(_ options: [String]) async throws {
+    let setup = try await Setup(loops: 2, abandon: "100ms")
+    let running = try Tool.start(["run", "-q", "-c", setup.file, "--concurrency", "4"] + options)
+    try running.write((0..<60).map { setup.line($0, trap: $0 == 7 ? "post" : nil) }.joined())
+    try await running.waitForOutput("60 results") { bytes in bytes.count { $0 == 0x0A } == 60 }
+    running.closeInput()
+    let result = try await running.wait(upTo: Patience.limit)
+    #expect(try result.documents.compactMap { $0["id"]?.integer }.sorted() == Array(0..<60), "\(result.errorText)")
+    #expect(try result.documents.allSatisfy { $0.status == 200 || $0.errorCode == "stalled" })
+    #expect(try result.documents.first { $0["id"]?.integer == 7 }?.status == 200)
+    setup.server.stop()
+  }
+
+  @Test(arguments: idleTraps)
+  func `SIGTERM writes the results of a loop that is stuck, and does not wait for the drain time`(
+    _ trap: String
+  ) async throws {
+    let setup = try await Setup(loops: 1, abandon: "1h")
+    let running = try Tool.start("run", "-q", "-c", setup.file, "--concurrency", "1", "--drain", "1h")
+    try running.write(setup.line(0, trap: trap))
+    try await running.waitForError(containing: "trapped=1")
+    running.send(signal: 15)
+    let result = try await running.wait(upTo: Patience.limit)
+    #expect(result.status == 143, "\(result.errorText)")
+    #expect(try result.documents.map(\.status) == [200])
+    setup.server.stop()
+  }
+
   @Test func `SIGINT ends send even if its loop is stuck`() async throws {
     let setup = try await Setup(loops: 1, abandon: "1h")
     let running = try Tool.start("send", "-c", setup.file, "-H", "x-trap: loop", setup.server.baseURL + "/")

@@ -1,5 +1,6 @@
 import Sluice
 import SluiceAssembly
+import SluiceEngine
 import SluiceJSON
 import SluiceLoop
 import SluicePipeline
@@ -26,9 +27,9 @@ final class RunSession: Sendable {
     var counts = RunCounts()
     /// The number of jobs in flight that each lane has taken, by the index of its loop.
     var taken: [Int]
-    /// Whether a loop is stalled, or was stalled once. If so, lanes no longer keep places free for each other, and the
+    /// The indexes of loops that are stuck. If there are any, lanes no longer keep places free for each other, and the
     /// engine chooses the loop for new requests.
-    var isUneven = false
+    var stuck: Set<Int> = []
   }
 
   /// The numbers and jobs with which ended results change the counts of the session.
@@ -89,6 +90,7 @@ final class RunSession: Sendable {
           self?.state.withLock { $0.sideFailure = failure }
           self?.stop()
         }))
+    engine.observeStuckLoops(self)
   }
 
   /// Continues when an output has room again.
@@ -121,35 +123,25 @@ final class RunSession: Sendable {
 
   /// Waits until `body` returns a value. Must be called on the thread that reads or on the thread that ends the run.
   func waitAsReader<Result>(_ body: (inout State) -> Result?) -> Result {
-    while true {
-      let result = state.wait(upTo: Self.laneWait) { state in
-        let result = body(&state)
-        state.isReaderWaiting = result == nil
-        return result
-      }
-      if let result { return result }
-      handOverAll()
+    state.wait { state in
+      let result = body(&state)
+      state.isReaderWaiting = result == nil
+      return result
     }
   }
-
-  /// After this time, the reader itself hands over the results of the lanes, because a stalled loop does not.
-  private static let laneWait = Duration.seconds(1)
 
   // MARK: Turns of the loops
 
   /// Makes the loops begin jobs in free places. Must not be called on a loop.
   func beginJobs() {
-    // The engine recognizes a stalled loop only if there are requests on the loop. It then sends further requests to
-    // another loop. If no request is in flight, one request is therefore submitted here through the engine.
     while let job = takeForEngine() { submit(job) }
     for lane in lanes { post(lane) }
   }
 
+  /// Takes a job from the queue if a loop is stuck. The engine then chooses a loop that is not stuck.
   private func takeForEngine() -> RunJob? {
     let (job, wakes): (RunJob?, Bool) = state.withLock { state in
-      guard state.isUneven || state.inFlight == 0, canBegin(state), let job = state.queue.popFirst() else {
-        return (nil, false)
-      }
+      guard !state.stuck.isEmpty, canBegin(state), let job = state.queue.popFirst() else { return (nil, false) }
       state.inFlight += 1
       return (job, state.isReaderWaiting)
     }
@@ -189,7 +181,7 @@ final class RunSession: Sendable {
     guard !state.queue.isEmpty, canBegin(state) else { return [] }
     let free = settings.concurrency - state.inFlight
     let share = (settings.concurrency + lanes.count - 1) / lanes.count
-    let places = state.isUneven ? free : min(free, share - state.taken[lane.loop.index])
+    let places = !state.stuck.isEmpty ? free : min(free, share - state.taken[lane.loop.index])
     guard places > 0 else { return [] }
     var jobs: [RunJob] = []
     jobs.reserveCapacity(places)
@@ -214,19 +206,6 @@ final class RunSession: Sendable {
     state.inFlight -= ended.count
     if let lane { state.taken[lane.loop.index] -= ended.taken }
     for job in ended.jobs { state.queue.end(job) }
-  }
-
-  /// Hands over the results of all lanes and begins their jobs on this thread, because a loop may be stalled.
-  private func handOverAll() {
-    for lane in lanes {
-      let ended = handOver(lane)
-      if ended.count > 0 { state.update { count(ended, of: lane, &$0) } }
-      while let job = lane.nextJob() {
-        state.withLock { $0.taken[lane.loop.index] -= 1 }
-        submit(job)
-      }
-    }
-    beginJobs()
   }
 
   // MARK: Completions
@@ -259,13 +238,7 @@ final class RunSession: Sendable {
     add(job, result, to: &results)
     results.text.withBytes { _ = output.append($0) }
     let ended = Ended(count: 1, failed: results.failed, taken: taker == nil ? 0 : 1, jobs: results.jobs)
-    let isStalled = result.error?.code == .stalled
-    state.update { state in
-      count(ended, of: taker, &state)
-      if isStalled { state.isUneven = true }
-    }
-    // Without this call, no job would begin in the place that has become free.
-    if isStalled { handOverAll() }
+    state.update { count(ended, of: taker, &$0) }
   }
 
   private func add(_ job: RunJob, _ result: TransactionResult, to results: inout RunLane.Results) {
@@ -305,5 +278,34 @@ final class RunSession: Sendable {
     }
   }
 
-  func waitForResults() { waitAsReader { $0.inFlight == 0 ? () : nil } }
+  /// Hands over the remaining results. Must be called after the engine has ended.
+  func waitForResults() {
+    repeat {
+      for lane in lanes { takeOver(lane) }
+    } while state.wait(upTo: Self.lastWait, { $0.inFlight == 0 ? () : nil }) == nil
+  }
+
+  /// A loop that was left behind can still be adding a result when the engine has ended.
+  private static let lastWait = Duration.milliseconds(100)
+}
+
+// A loop that is stuck neither hands over its results nor begins the jobs that it has taken.
+extension RunSession: StuckLoopObserver {
+  func loopIsStuck(_ index: Int) {
+    state.withLock { _ = $0.stuck.insert(index) }
+    takeOver(lanes[index])
+    beginJobs()
+  }
+
+  func loopMoves(_ index: Int) { state.withLock { _ = $0.stuck.remove(index) } }
+
+  /// Hands over the results of a lane on this thread, and begins its jobs.
+  private func takeOver(_ lane: RunLane) {
+    let ended = handOver(lane)
+    if ended.count > 0 { state.update { count(ended, of: lane, &$0) } }
+    while let job = lane.nextJob() {
+      state.withLock { $0.taken[lane.loop.index] -= 1 }
+      submit(job)
+    }
+  }
 }

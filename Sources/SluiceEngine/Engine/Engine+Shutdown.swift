@@ -54,6 +54,7 @@ extension Engine {
       }
       for obstacle in all { swaps.sayLeftBehind(obstacle) }
       swaps.watchdog.stop(within: Self.endLimit)
+      swaps.stuckLoopObserver.withLock { $0 = nil }
       return all
     }
   }

@@ -212,7 +212,7 @@ public final class Engine: Sendable {
   private var nextWorker: Worker {
     let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max
     let worker = workers[turn % workers.count]
-    guard worker.isStuck.load(ordering: .relaxed) else { return worker }
+    guard worker.isStuck else { return worker }
     return Worker.moving(workers, after: turn) ?? worker
   }
 

@@ -20,6 +20,7 @@ final class SwapCoordinator: Sendable {
   let state: Monitor<SwapState>
   let watchdog: Watchdog
   let observer = Locked<(any SwapObserver)?>(nil)
+  let stuckLoopObserver = Locked<(any StuckLoopObserver)?>(nil)
 
   /// Blocks until the first snapshot is created and started. If a step fails, the earlier steps are undone.
   init(
@@ -41,19 +42,16 @@ final class SwapCoordinator: Sendable {
       number: 0, configuration: configuration, parts: [], pipeline: Pipeline(loops: workers.count))
     let state = Monitor(SwapState(published: empty, loops: workers.count))
     self.state = state
-    let stuckLoops = StuckLoops(workers: workers) { state.withLock { $0.isClosed } }
-    let later = Locked<StuckLoopHandler?>(nil)
     watchdog = Watchdog(
-      workers.map(\.loop), settings: { state.withLock { $0.published.configuration.watchdog } },
-      response: Self.response(stuckLoops) { loop in later.withLock { $0 }?.handle(loop) }, log: log)
-    later.withLock { $0 = StuckLoopHandler { [weak self] loop in self?.handle(.died(loop: loop)) } }
+      workers.map(\.loop), settings: { state.withLock { $0.published.configuration.watchdog } }, log: log)
     let goal = Goal(
       configuration: configuration, kind: .start, sources: configuration.libraries.map { ($0, sources[$0] ?? $0) })
     do throws(EngineError) { serve(try first(goal)) } catch {
       runtime.close(within: SnapshotDraft.undoLimit)
       throw error
     }
-    watchdog.start()
+    let stuckLoops = StuckLoops(workers: workers) { state.withLock { $0.isClosed } }
+    watchdog.start(response: response(stuckLoops))
   }
 
   /// Makes the first snapshot with the same steps as every other snapshot. Blocks.
@@ -70,14 +68,22 @@ final class SwapCoordinator: Sendable {
     }
   }
 
-  /// - Parameter died: called repeatedly for each loop whose thread has ended.
-  private static func response(
-    _ stuckLoops: StuckLoops, died: @escaping @Sendable (Int) -> Void
-  ) -> Watchdog.Response {
-    Watchdog.Response(mark: { stuckLoops.mark($0, $1) }) { obstacle, settings in
-      if obstacle.hasDied { died(obstacle.loop) }
+  private func response(_ stuckLoops: StuckLoops) -> Watchdog.Response {
+    Watchdog.Response { [weak self] loop, isStuck in
+      stuckLoops.mark(loop, isStuck)
+      if !isStuck { self?.stuckLoopObserver.withLock { $0 }?.loopMoves(loop) }
+    } relieve: { [weak self] obstacle, settings in
       stuckLoops.relieve(obstacle, settings)
+      self?.leave(obstacle)
     }
+  }
+
+  /// Lets everything else that depends on a stuck loop continue elsewhere.
+  private func leave(_ obstacle: LoopObstacle) {
+    if obstacle.hasDied { handle(.died(loop: obstacle.loop)) }
+    let snapshots = state.withLock { $0.snapshots }
+    for instance in snapshots.flatMap(\.instances) { instance.leave(workers[obstacle.loop].environment) }
+    stuckLoopObserver.withLock { $0 }?.loopIsStuck(obstacle.loop)
   }
 
   var published: Snapshot { state.withLock { $0.published } }
@@ -157,10 +163,4 @@ extension Configuration {
   var callOutLimits: CallOutLimits {
     CallOutLimits(timeout: transport.timeout, maximumResponseBytes: transport.maximumHeldResponseBytes)
   }
-}
-
-/// The handler for a loop whose thread has ended. The function is in a structure because a generic container such as
-/// `Locked` would add a wrapper to a plain function on each access.
-private struct StuckLoopHandler {
-  let handle: @Sendable (Int) -> Void
 }

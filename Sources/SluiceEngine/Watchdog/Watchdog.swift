@@ -40,24 +40,21 @@ final class Watchdog: Sendable {
   private let loops: [Loop]
   private let indices: [ObjectIdentifier: Int]
   private let settings: @Sendable () -> Settings
-  private let response: Response
   private let log: @Sendable (LogLine) -> Void
   private let state = Monitor(State())
 
   /// - Parameter settings: read before each check.
   init(
-    _ loops: [Loop], settings: @escaping @Sendable () -> Settings, response: Response,
-    log: @escaping @Sendable (LogLine) -> Void
+    _ loops: [Loop], settings: @escaping @Sendable () -> Settings, log: @escaping @Sendable (LogLine) -> Void
   ) {
     self.loops = loops
     indices = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0), $0.index) })
     self.settings = settings
-    self.response = response
     self.log = log
   }
 
-  func start() {
-    guard !SystemThread.start("sluice-watchdog", { [self] in run() }) else { return }
+  func start(response: Response) {
+    guard !SystemThread.start("sluice-watchdog", { [self] in run(response) }) else { return }
     state.withLock { $0.isOver = true }
     log(LogLine(level: .warning, message: "no thread for the watchdog: stages that block their loop are not named"))
   }
@@ -85,7 +82,7 @@ final class Watchdog: Sendable {
       call: call.map { LoopObstacle.Call($0) })
   }
 
-  private func run() {
+  private func run(_ response: Response) {
     while !isStopped(within: period) {
       let calls = LoopCall.current(on: indices)
       let settings = settings()

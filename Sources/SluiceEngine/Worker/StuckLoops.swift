@@ -13,7 +13,7 @@ struct StuckLoops: Sendable {
   /// Whether the engine is being shut down. If so, requests are not moved to other loops, because the drain ends them.
   let isClosed: @Sendable () -> Bool
 
-  func mark(_ loop: Int, _ isStuck: Bool) { workers[loop].isStuck.store(isStuck, ordering: .relaxed) }
+  func mark(_ loop: Int, _ isStuck: Bool) { workers[loop].environment.isStuck.store(isStuck, ordering: .relaxed) }
 
   /// Moves requests that the loop has not begun to other loops. Ends requests that it has begun and whose deadline has
   /// passed. If the loop is abandoned, ends all requests that it has begun.

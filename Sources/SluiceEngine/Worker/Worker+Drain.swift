@@ -17,7 +17,7 @@ extension Worker {
   ///   has ended.
   func drain(for limit: Duration) async -> Bool {
     if await drain(for: limit, andThen: Self.answerLimit) { return true }
-    guard !loop.pulse.hasDied, !isStuck.load(ordering: .relaxed) else { return false }
+    guard !loop.pulse.hasDied, !isStuck else { return false }
     return await drain(for: .zero, andThen: Self.slowLimit)
   }
 

@@ -20,8 +20,6 @@ final class Worker: @unchecked Sendable {
   /// The answer that a drain waits for; nil without a drain. If another thread has delivered all results of a stuck
   /// loop, this answer ends the wait for that loop.
   let owedNothing = Locked<FirstAnswer<Bool>?>(nil)
-  /// Whether the watchdog has found that the loop is stuck. New requests then go to other loops.
-  let isStuck = Atomic<Bool>(false)
   /// Whether a call of `beginSubmissions` waits on the loop.
   private let isBeginPosted = Atomic<Bool>(false)
   /// The pipeline for new transactions of this loop.
@@ -36,6 +34,9 @@ final class Worker: @unchecked Sendable {
 }
 
 extension Worker {
+  /// Whether the watchdog has found that the loop is stuck. New requests then go to other loops.
+  var isStuck: Bool { environment.isStuck.load(ordering: .relaxed) }
+
   /// How long the loop may begin requests before it must return to its other work. A limit for the number of requests
   /// would not limit the time: if a stage answers a request, the whole transaction runs when it begins.
   private static let burstNanoseconds: UInt64 = 2_000_000
@@ -96,7 +97,7 @@ extension Worker {
   package static func moving(_ workers: [Worker], after turn: Int) -> Worker? {
     for step in 1..<max(workers.count, 2) {
       let worker = workers[(turn % workers.count + step) % workers.count]
-      if !worker.isStuck.load(ordering: .relaxed) { return worker }
+      if !worker.isStuck { return worker }
     }
     return nil
   }

@@ -25,6 +25,8 @@ final class CompletionTable: Sendable {
     /// The free slots; the last one is taken first.
     var ready: [UInt32] = []
     var returned: [UInt32] = []
+    /// The tokens of open outcomes and their deadlines, by slot.
+    var open: [UInt32: (token: CompletionToken, deadline: Instant)] = [:]
     var isClosed = false
   }
 
@@ -39,6 +41,7 @@ final class CompletionTable: Sendable {
       let token = CompletionToken(slot: index, generation: slot.generation &+ 1, nonce: .random(in: 1 ... .max))
       work.adopt(token)
       slot.open(token.generation, token.nonce, for: work)
+      free.open[index] = (token, work.deadline)
       return token
     }
   }
@@ -87,7 +90,19 @@ final class CompletionTable: Sendable {
     }
   }
 
-  private func giveBack(_ token: CompletionToken) { free.withLock { $0.returned.append(token.slot) } }
+  /// Ends the open outcomes whose deadline has passed. Their own timers do this too, unless their loop is stuck.
+  func closeOverdue(at now: Instant) {
+    for work in free.withLock({ free in free.open.values.filter { $0.deadline <= now } }) {
+      close(work.token, .outcome(.missedDeadline))
+    }
+  }
+
+  private func giveBack(_ token: CompletionToken) {
+    free.withLock { free in
+      free.open[token.slot] = nil
+      free.returned.append(token.slot)
+    }
+  }
 
   /// The slot that a token names; nil if the token's nonce shows that it belongs to another table.
   private func slot(of token: CompletionToken) -> TokenSlot<OpenWork>? { slots[token.slot, token.nonce] }

@@ -17,7 +17,7 @@ final class OpenWork: LoopTimerTarget, @unchecked Sendable {
 
   private var token = CompletionToken(slot: 0, generation: 0, nonce: 0)
   private let loop: any EventLoop
-  private let deadline: Instant
+  let deadline: Instant
   private let timer = LoopTimer()
   private weak var table: CompletionTable?
   private let onEnd: @Sendable (End) -> Void

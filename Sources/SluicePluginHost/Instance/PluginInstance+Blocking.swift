@@ -39,9 +39,11 @@ extension PluginInstance {
   /// Runs on the pool. If the instance is SERIAL and another call has the turn, this call gives its thread back, and is
   /// submitted again when the turn is free.
   private func work(_ call: BlockingCall) {
-    let isTurn = turns?.begin(orLater: { [self] in
-      if !submit(call) { deliver(.fault(.noThread), of: call) }
-    })
+    let isTurn = turns?.begin(
+      on: nil,
+      orLater: { [self] in
+        if !submit(call) { deliver(.fault(.noThread), of: call) }
+      })
     if isTurn == false { return }
     let verdict = isWaiting(call.token) ? call.perform() : nil
     turns?.end()

@@ -32,7 +32,7 @@ extension PluginInstance {
       var context = CallContext(self, exchange, .issue)
       let verdict = CallContext.push(&context) { function(handle, OpaquePointer(bitPattern: $0.pointee.name)) }
       return settle(verdict, &context, exchange)
-    }
+    } ?? .fault(.noTurn)
   }
 
   package func interceptInformational(_ exchange: Exchange, _ status: Int, _ headers: HeaderFields) {
@@ -80,13 +80,15 @@ extension PluginInstance {
   }
 
   /// Makes a call that cannot suspend. In a SERIAL instance, it first waits until the running call has returned.
+  /// Returns nil, without a call, if the running call does not return.
   ///
   /// If the instance is also BLOCKING, that could take long. So ``PluginTables`` refuses an instance that has both
   /// flags and calls of this kind.
   @inline(__always)
-  func withTurn<Result>(_ body: () -> Result) -> Result {
+  @discardableResult
+  func withTurn<Result>(_ body: () -> Result) -> Result? {
     guard let turns else { return body() }
-    turns.begin()
+    guard turns.begin(on: runtime.currentLoop?.loop.index) else { return nil }
     defer { turns.end() }
     return body()
   }

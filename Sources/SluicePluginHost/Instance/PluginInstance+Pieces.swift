@@ -58,7 +58,7 @@ extension PluginInstance {
         return CallContext.push(&context) { body(OpaquePointer(bitPattern: $0.pointee.name)) }
       }
       return settlePiece(verdict, context, exchange)
-    }
+    } ?? .fault(.noTurn)
   }
 
   private func settlePiece(

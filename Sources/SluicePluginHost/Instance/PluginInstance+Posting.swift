@@ -29,8 +29,11 @@ extension PluginInstance {
     after delay: Duration, _ function: @escaping Function, _ context: UncheckedPointer
   ) -> Result<UInt64, TimerSet.Refusal> {
     guard !runtime.gate.isClosed, let loop = runtime.timerLoop else { return .failure(.closed) }
+    let isForAnyLoop = !loop.isCurrent
     let added = timers.add { id in
-      PluginTimer(id: id, loop: loop, delay: delay) { [weak self] in self?.timerFired($0, function, context) }
+      PluginTimer(id: id, loop: loop, isForAnyLoop: isForAnyLoop, delay: delay) { [weak self] in
+        self?.timerFired($0, function, context)
+      }
     }
     guard case .success(let timer) = added else { return added.map(\.id) }
     guard runtime.post(to: loop, { timer.start() }) else {

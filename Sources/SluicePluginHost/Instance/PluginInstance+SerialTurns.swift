@@ -9,7 +9,7 @@ import SluiceSupport
 extension PluginInstance {
   func runInTurn(_ call: StageCall, _ exchange: Exchange) -> Verdict {
     guard let turns else { return perform(call, on: exchange) }
-    if turns.tryBegin() {
+    if turns.tryBegin(on: exchange.loop.index) {
       defer { turns.end() }
       return perform(call, on: exchange)
     }
@@ -29,7 +29,8 @@ extension PluginInstance {
   private func runLater(
     _ call: StageCall, _ token: SuspensionToken, on loop: any EventLoop, at place: (any AnyObject & Sendable)?
   ) {
-    guard let turns, turns.begin(orLater: { [self] in tryLater(call, token, on: loop, at: place) }) else { return }
+    guard let turns, turns.begin(on: loop.index, orLater: { [self] in tryLater(call, token, on: loop, at: place) })
+    else { return }
     defer { turns.end() }
     guard takeHostToken(token), let environment = environment(of: token),
       let exchange = environment.suspensions.exchange(for: token)
@@ -41,7 +42,7 @@ extension PluginInstance {
   /// Calls on_cancel at once if the turn is free, otherwise later on this loop. The loop does not block until the turn
   /// is free.
   func cancelInTurn(_ token: SuspensionToken, on loop: any EventLoop) {
-    guard let turns, turns.begin(orLater: { [self] in cancelLater(token, on: loop) }) else { return }
+    guard let turns, turns.begin(on: loop.index, orLater: { [self] in cancelLater(token, on: loop) }) else { return }
     defer { turns.end() }
     cancel(token)
   }
@@ -83,4 +84,5 @@ extension PluginInstance {
 
 extension StageFailure {
   static let noSuspension = fault("the call could not be suspended: too many calls are suspended")
+  static let noTurn = fault("a SERIAL plugin was not called, because its previous call does not return")
 }

@@ -134,10 +134,15 @@ package final class HostRuntime: Sendable {
   /// The loop on whose thread this code runs; nil on any other thread.
   var currentLoop: LoopEnvironment? { loops.first { $0.loop.isCurrent } }
 
-  /// A loop for work that belongs to no loop. The loops take turns.
+  /// A loop for work that belongs to no loop. The loops take turns. A stuck loop is chosen only if all loops are stuck.
   var nextLoop: LoopEnvironment? {
     guard !loops.isEmpty else { return nil }
-    return loops[(next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max) % loops.count]
+    let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max
+    for step in loops.indices {
+      let loop = loops[(turn % loops.count + step) % loops.count]
+      if !loop.isStuck.load(ordering: .relaxed) { return loop }
+    }
+    return loops[turn % loops.count]
   }
 
   func shared(of plugin: String) -> SharedTable {

@@ -28,6 +28,10 @@ enum Tool {
   }
 
   static func start(_ arguments: String..., environment: [String: String] = [:]) throws -> RunningCommand {
+    try start(arguments, environment: environment)
+  }
+
+  static func start(_ arguments: [String], environment: [String: String] = [:]) throws -> RunningCommand {
     try Command(path, arguments, environment: cleared.merging(environment) { $1 }).start()
   }
 }

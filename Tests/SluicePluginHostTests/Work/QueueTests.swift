@@ -14,14 +14,14 @@ struct QueueTests {
   /// Adds a call that waits for its turn and retains an object. Returns a weak reference to the object.
   private func wait(for turns: SerialTurns) -> Waiting {
     let kept = Kept()
-    let isTurn = turns.begin(orLater: { withExtendedLifetime(kept) {} })
+    let isTurn = turns.begin(on: nil, orLater: { withExtendedLifetime(kept) {} })
     #expect(!isTurn)
     return Waiting(call: kept)
   }
 
   @Test func `each call is released after its turn, even if other calls still wait`() {
     let turns = SerialTurns()
-    #expect(turns.tryBegin())
+    #expect(turns.tryBegin(on: nil))
     let (first, second, third) = (wait(for: turns), wait(for: turns), wait(for: turns))
     #expect(first.call != nil)
     turns.end()

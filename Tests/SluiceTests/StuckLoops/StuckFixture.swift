@@ -17,16 +17,30 @@ final class StuckFixture: EngineFixture {
   /// - Parameters:
   ///   - abandon: how long a loop must be stuck before its transactions are ended.
   ///   - deadline: the deadline of each transaction.
-  init(loops: Int, probation: String = "0s", abandon: String = "1h", deadline: String = "1h") async throws {
+  ///   - besides: the fixture that is a second plugin, `b`; nil means none.
+  ///   - isSerial: whether the stage is SERIAL, and a tracer too.
+  init(
+    loops: Int, probation: String = "0s", abandon: String = "1h", deadline: String = "1h", besides: String? = nil,
+    isSerial: Bool = false
+  ) async throws {
     folder = try TemporaryDirectory()
     let gate = folder.path("gate")
     guard mkfifo(gate, 0o600) == 0 else { throw TestKitError("mkfifo: \(errno)") }
-    let product = try await PluginCompiler.compile("never-returns", defines: ["GATE=\"\(gate)\""])
+    let product = try await PluginCompiler.compile(
+      "never-returns", defines: ["GATE=\"\(gate)\""] + (isSerial ? ["SERIAL"] : []))
     library = try withExtendedLifetime(product) { try StampedLibrary(FileTree.read(product.path)) }
     try library.install(1, at: folder.path("a.so"))
     server = try LoopbackServer(recording: .countOnly)
+    var plugins = #""a": {"library": "a.so"}"#
+    if let besides {
+      let product = try await PluginCompiler.compile(besides)
+      let bytes = try withExtendedLifetime(product) { try FileTree.read(product.path) }
+      try folder.write(bytes, to: "b.so")
+      plugins += #", "b": {"library": "b.so"}"#
+    }
     let text = """
-      {"plugins": {"a": {"library": "a.so"}}, "request": ["a"], "response": ["a"], "store": "store",
+      {"plugins": {\(plugins)}, "request": ["a"], "response": ["a"], "trace": [\(isSerial ? #""a""# : "")],
+       "store": "store",
        "transport": {"loops": \(loops)}, "watchdog": {"limit": "20ms", "abandon": "\(abandon)"},
        "swap": {"publish": "100ms", "drain": "20ms", "probation": {"duration": "\(probation)"}},
        "deadline": "\(deadline)"}
@@ -68,6 +82,11 @@ final class StuckFixture: EngineFixture {
     while try await stamp() == nil {
       guard ContinuousClock.now < end else { throw TestKitError("no request was stamped within \(Patience.limit)") }
     }
+  }
+
+  /// The number of calls of scheduled work so far.
+  func runs(of name: String) -> Int {
+    engine.schedules.filter { $0.name == name }.reduce(0) { $0 + $1.counts.values.reduce(0, +) }
   }
 
   /// Lets the stage return. The stage has opened the FIFO for reading, so this call does not wait.

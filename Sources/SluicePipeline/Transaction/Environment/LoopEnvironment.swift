@@ -1,5 +1,5 @@
 package import SluiceRecords
-import Synchronization
+package import Synchronization
 
 /// The state that the transactions of one loop share. Unchecked because the engine confines it to that loop.
 package final class LoopEnvironment: @unchecked Sendable {
@@ -14,6 +14,8 @@ package final class LoopEnvironment: @unchecked Sendable {
   package var callOuts = CallOutLog()
   /// Called before each call of a stage in transactions with a journal.
   package var stageWatcher: ((_ stage: String, _ callback: StageCall.Callback) -> Void)?
+  /// Whether the loop is known to be stuck. Work that any loop can do then goes to other loops. [any]
+  package let isStuck = Atomic<Bool>(false)
   /// Decides, for each running transaction, which thread gives its result.
   let answers = AnswerTable()
   private var seats = TransactionSeats()

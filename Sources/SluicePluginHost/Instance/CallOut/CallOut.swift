@@ -2,6 +2,7 @@ import CSluice
 import SluiceMessages
 import SluicePipeline
 import SluiceSupport
+import Synchronization
 
 /// A request that a plugin makes itself. It begins with `start` and is over when its completion has returned. It goes
 /// directly to the transport of its loop, without the stages, and follows no redirect.
@@ -27,18 +28,23 @@ final class CallOut: @unchecked Sendable {
 
   let id: UInt64
   let order: Order
+  /// The time after which the call-out has no time left. If its loop is stuck, it then ends on another loop.
+  let latestEnd: Instant
   private let instance: PluginInstance
   private let environment: LoopEnvironment
   private let timer = LoopTimer()
   private var transfer: (any Transfer)?
   private var head: Response?
   private var isTimedOut = false
+  /// Whether the completion was called, or is about to be called.
+  private let isOver = Atomic<Bool>(false)
   /// The record of the exchange on whose behalf the call-out runs; the call-out ends when that exchange ends.
   private weak var record: InstanceRecord?
 
   init(_ id: UInt64, _ order: Order, of instance: PluginInstance, on environment: LoopEnvironment) {
     self.id = id
     self.order = order
+    latestEnd = environment.loop.now + order.timeout
     self.instance = instance
     self.environment = environment
   }
@@ -79,6 +85,10 @@ final class CallOut: @unchecked Sendable {
 
   /// Calls the plugin's completion, in which the plugin can enter exchanges of this loop. [loop]
   private func complete(_ outcome: CallOutOutcome) {
+    if isOver.exchange(true, ordering: .acquiringAndReleasing) {
+      transfer = nil
+      return loop.disarm(timer)
+    }
     loop.disarm(timer)
     transfer = nil
     record?.forget(call: id)
@@ -112,6 +122,18 @@ extension CallOut: TransferObserver {
     response.body = end.body
     response.trailers = end.trailers ?? HeaderFields()
     complete(.response(response))
+  }
+}
+
+extension CallOut {
+  /// Ends an overdue call-out whose loop is stuck. The result of that loop is dropped. [another loop]
+  func completeElsewhere() {
+    guard !isOver.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    let outcome = instance.callOuts.remove(id) ? .cancelled : timeout
+    outcome.lend { result in
+      instance.runPosted { order.completion(order.context.address, result) }
+    }
+    instance.openWork.update { $0 -= 1 }
   }
 }
 

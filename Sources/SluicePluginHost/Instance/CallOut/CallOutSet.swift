@@ -40,7 +40,15 @@ final class CallOutSet: Sendable {
   /// Removes a call that is being completed. Returns whether it was cancelled before.
   func remove(_ id: UInt64) -> Bool { state.withLock { $0.calls.removeValue(forKey: id)?.isCancelled ?? false } }
 
-  func isCancelled(_ id: UInt64) -> Bool { state.withLock { $0.calls[id]?.isCancelled ?? false } }
+  /// The calls on a loop that are overdue, and that no exchange waits for.
+  func overdue(on loop: Int, at now: Instant) -> [CallOut] {
+    state.withLock { state in
+      state.calls.values.map(\.call).filter { $0.loop.index == loop && $0.order.parent == nil && $0.latestEnd <= now }
+    }
+  }
+
+  /// Whether a call was cancelled or removed.
+  func isCancelled(_ id: UInt64) -> Bool { state.withLock { $0.calls[id]?.isCancelled ?? true } }
 
   /// Ends a call; false if it is already complete.
   func cancel(_ id: UInt64) -> Bool {

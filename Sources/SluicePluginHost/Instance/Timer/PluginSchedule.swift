@@ -7,19 +7,20 @@ import SluiceSupport
 /// previous call has not returned. It is also skipped if the work of the previous call is neither completed nor
 /// overdue.
 final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable {
-  // Sendable: `timer` and `next` are used only on the loop. The other members are constant or locked.
+  // Sendable: `instance` is written only in `init`. The other members are constant or locked.
   static let shortestPeriod = Duration.milliseconds(1)
 
   let id: UInt64
   let name: String
   private let period: Duration
   private let deadline: Duration
-  private let loop: any EventLoop
   private weak var instance: PluginInstance?
-  private let timer = LoopTimer()
-  private var next = Instant.distantFuture
 
-  private struct State: Sendable {
+  fileprivate struct State: Sendable {
+    /// The loop changes if it gets stuck.
+    var seat: TimerSeat
+    /// When the next period begins.
+    var next = Instant.distantFuture
     var isCancelled = false
     /// Whether the plugin must still report the outcome of its last call.
     var isOpen = false
@@ -28,7 +29,7 @@ final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable 
     /// The token of a call that has not begun; nil if there is no such call.
     var waiting: CompletionToken?
   }
-  private let state = Locked(State())
+  private let state: Locked<State>
 
   init(
     id: UInt64, name: String, period: Duration, deadline: Duration, loop: any EventLoop, instance: PluginInstance
@@ -37,33 +38,38 @@ final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable 
     self.name = name
     self.period = period
     self.deadline = deadline
-    self.loop = loop
+    state = Locked(State(seat: TimerSeat(loop: loop)))
     self.instance = instance
   }
 
   /// Begins the first period. [any]
   func start() {
-    loop.post { [self] in
-      next = loop.now + period
-      arm()
+    let seat = state.withLock { state in
+      state.next = state.seat.loop.now + period
+      return state.seat
     }
+    seat.loop.post { [self] in arm() }
+  }
+
+  func leave(_ stuck: Int, for other: any EventLoop) {
+    guard state.withLock({ $0.seat.move(from: stuck, to: other) }) != nil else { return }
+    other.post { [self] in arm() }
   }
 
   /// Cancels the schedule. Always returns true, because the plugin will not be called again. A call that has begun
   /// continues, and its outcome counts. [any]
   func cancel() -> Bool {
-    let waiting = state.withLock { state in
+    let (waiting, seat) = state.withLock { state in
       state.isCancelled = true
-      return state.waiting
+      return (state.waiting, state.seat)
     }
     if let waiting { instance?.completions.close(waiting, .cutOff) }
-    loop.post { [self] in loop.disarm(timer) }
+    seat.loop.post { seat.loop.disarm(seat.timer) }
     return true
   }
 
   func timerDidFire(_ timer: LoopTimer) {
-    let due = next
-    let skipped = skip()
+    guard let (due, skipped) = state.withLock({ $0.beginPeriod(of: period, timer) }) else { return }
     arm()
     // For an instance that does not serve, no period is reported as skipped: another instance does the work.
     guard let instance, instance.isServing else { return }
@@ -71,17 +77,12 @@ final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable 
     begin(on: instance, due)
   }
 
+  /// Must be called on the loop of the seat. If the schedule has left this loop meanwhile, does nothing.
   private func arm() {
-    if !state.withLock({ $0.isCancelled }) { loop.arm(timer, at: next, for: self) }
-  }
-
-  /// Moves to the next period that has not begun. Returns the number of whole periods that passed because the loop was
-  /// blocked.
-  private func skip() -> Int {
-    let late = loop.now.duration(since: next)
-    let skipped = Int(late / period)
-    next = next + period * (skipped + 1)
-    return skipped
+    let state = state.withLock { $0 }
+    if !state.isCancelled, state.seat.loop.isCurrent {
+      state.seat.loop.arm(state.seat.timer, at: state.next, for: self)
+    }
   }
 
   private func begin(on instance: PluginInstance, _ due: Instant) {
@@ -94,7 +95,9 @@ final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable 
     }
     guard let isFree else { return }
     guard isFree else { return instance.leftOut(1, of: name) }
-    let work = OpenWork(on: loop, until: due + deadline, in: instance.completions) { [self] in ended($0, due) }
+    let work = OpenWork(on: state.withLock { $0.seat.loop }, until: due + deadline, in: instance.completions) {
+      [self] in ended($0, due)
+    }
     guard let token = work.open() else { return state.withLock { ($0.isOpen, $0.isCalling) = (false, false) } }
     state.withLock { $0.waiting = token }
     let isSubmitted = instance.control.submit { [self, instance] in call(instance, token) }
@@ -117,6 +120,19 @@ final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable 
   private func ended(_ end: OpenWork.End, _ due: Instant) {
     state.withLock { $0.isOpen = false }
     guard case .outcome(let outcome) = end, let instance else { return }
-    instance.scheduleEnded(name, outcome, after: loop.now.duration(since: due))
+    instance.scheduleEnded(name, outcome, after: instance.runtime.now.duration(since: due))
+  }
+}
+
+extension PluginSchedule.State {
+  /// Moves to the next period that has not begun. Returns when the period that begins now was due, and the number of
+  /// whole periods that passed because the loop was blocked. Returns nil for the timer of a loop that the schedule has
+  /// left.
+  fileprivate mutating func beginPeriod(of period: Duration, _ timer: LoopTimer) -> (due: Instant, skipped: Int)? {
+    guard timer === seat.timer else { return nil }
+    let due = next
+    let skipped = Int(seat.loop.now.duration(since: due) / period)
+    next = due + period * (skipped + 1)
+    return (due, skipped)
   }
 }

@@ -1,3 +1,4 @@
+import SluicePipeline
 import SluiceSupport
 
 /// A timer or schedule that an instance has started and can cancel.
@@ -6,6 +7,10 @@ protocol InstanceTimer: AnyObject, Sendable {
 
   /// Returns true if this call prevents the function from being called. [any]
   func cancel() -> Bool
+
+  /// Continues on another loop if it is on the loop with this index, which is stuck, and any loop may run its function.
+  /// [any]
+  func leave(_ stuck: Int, for other: any EventLoop)
 }
 
 /// The timers of an instance that have neither fired nor been cancelled.
@@ -34,6 +39,8 @@ final class TimerSet: Sendable {
   }
 
   var count: Int { state.withLock { $0.timers.count } }
+
+  var all: [any InstanceTimer] { state.withLock { Array($0.timers.values) } }
 
   func remove(_ id: UInt64) -> (any InstanceTimer)? { state.withLock { $0.timers.removeValue(forKey: id) } }
 
