@@ -92,6 +92,7 @@ soak: test-deps ## the tests at full size: long, and hungry for memory
 	SLUICE_SOAK=1 $(SWIFT) test --no-parallel $(SWIFTFLAGS)
 	SLUICE_SOAK=1 $(MAKE) check-tsan SWIFTFLAGS='$(SWIFTFLAGS) --filter $(RACE_TESTS)'
 	$(MAKE) build
+	scripts/swap-memory.sh --check
 	scripts/check-static-host.sh
 
 # Builds what the benchmarks need. The program that compares Sluice with others is a separate package.

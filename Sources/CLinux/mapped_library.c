@@ -5,6 +5,8 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 struct search {
   uintptr_t address;
@@ -106,4 +108,38 @@ void sluice_run_destructors_at(const void *address) {
   // The order of the calls is that of the loader (_dl_fini).
   for (; array && count > 0; count--) array[count - 1]();
   if (last) last();
+}
+
+struct range_search {
+  uintptr_t address;
+  uintptr_t start;
+  uintptr_t end;
+};
+
+static int find_range(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  struct range_search *search = context;
+  uintptr_t start = UINTPTR_MAX, end = 0;
+  int holds = 0;
+  for (int index = 0; index < info->dlpi_phnum; index++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[index];
+    if (segment->p_type != PT_LOAD) continue;
+    const uintptr_t first = info->dlpi_addr + segment->p_vaddr, last = first + segment->p_memsz;
+    if (search->address >= first && search->address < last) holds = 1;
+    if (first < start) start = first;
+    if (last > end) end = last;
+  }
+  if (!holds) return 0;
+  search->start = start;
+  search->end = end;
+  return 1;
+}
+
+void sluice_page_out_library_at(const void *address) {
+  struct range_search search = {.address = (uintptr_t)address};
+  if (!dl_iterate_phdr(find_range, &search)) return;
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  const uintptr_t start = search.start & ~(page - 1), end = (search.end + page - 1) & ~(page - 1);
+  // A failure only means that the pages stay where they are.
+  madvise((void *)start, end - start, MADV_PAGEOUT);
 }

@@ -17,6 +17,9 @@ public struct SwapSettings: Sendable, Hashable {
 
   /// Maximum number of builds that an engine maps in its life: a library is never unloaded.
   public var generations = 4096
+  /// Maximum number of bytes of memory that the mappings of these builds can take together. Memory that a build
+  /// allocates is not included.
+  public var generationBytes = 4 << 30
   /// Nil, or a duration of zero, disables probation: the previous snapshot ends at once.
   public var probation: Probation? = Probation()
   /// The time limit for the trial of a library before the process loads it, at the start and in a swap. If zero, the

@@ -26,6 +26,9 @@ package final class GenerationRecord: Sendable {
   package let buildID: String?
   /// The private copy, which is not removed while it is mapped.
   package let copy: String
+  /// The maximum of the memory that its mapping takes.
+  package let mappedBytes: Int
+  private let entry: PluginEntryFunction
   private let state: Locked<State>
 
   package init(id: Int, library: String, plugins: [String], _ loaded: LoadedLibrary) {
@@ -34,6 +37,8 @@ package final class GenerationRecord: Sendable {
     hash = loaded.stored.hash
     buildID = loaded.facts.buildID
     copy = loaded.stored.path
+    mappedBytes = loaded.facts.mappedBytes
+    entry = loaded.entry
     state = Locked(State(plugins: plugins, version: loaded.facts.note?.version ?? ""))
   }
 
@@ -52,8 +57,15 @@ package final class GenerationRecord: Sendable {
   /// Nil while the build serves, or can still serve.
   package var end: End? { state.withLock { $0.end } }
 
-  /// Records how the build ended. Only the first call has an effect.
-  package func end(_ end: End) { state.withLock { $0.end = $0.end ?? end } }
+  /// Records how the build ended. Only the first call has an effect. Gives the pages of the library back to the kernel,
+  /// which reads them again if they are needed after all. Blocks for some milliseconds.
+  package func end(_ end: End) {
+    let isFirst = state.withLock { state in
+      defer { state.end = state.end ?? end }
+      return state.end == nil
+    }
+    if isFirst { LoadedLibrary.pageOut(entry) }
+  }
 
   package func adopt(_ plugin: PluginGeneration) {
     state.withLock { ($0.pluginID, $0.version) = (plugin.id, plugin.version) }

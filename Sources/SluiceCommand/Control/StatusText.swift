@@ -15,13 +15,19 @@ struct StatusText {
       .joined(separator: "\n")
   }
 
+  private func memory(_ budget: JSONValue?) -> String {
+    guard let used = budget?["usedBytes"]?.integer, let limit = budget?["limitBytes"]?.integer else { return "" }
+    return ", with at most \(Figures.bytes(Int(used))) of \(Figures.bytes(Int(limit)))"
+  }
+
   private var head: String {
     let engine = status["engine"]
     let budget = status["budget"]
     var lines = [
       "sluice \(engine?["version"]?.string ?? "?"), process \(number(engine?["pid"]))"
         + ", since \(engine?["startedAt"]?.string ?? "?")",
-      "snapshot \(number(status["snapshot"])), \(number(budget?["used"])) of \(number(budget?["limit"])) builds mapped",
+      "snapshot \(number(status["snapshot"])), \(number(budget?["used"])) of \(number(budget?["limit"])) builds mapped"
+        + memory(budget),
     ]
     if let probation = status["probation"] {
       lines.append(

@@ -7,7 +7,10 @@ extension EngineStatus {
   public func document() -> JSONValue {
     let document: JSONValue = [
       "snapshot": JSONValue(Int64(snapshot)),
-      "budget": ["used": JSONValue(Int64(budget.used)), "limit": JSONValue(Int64(budget.limit))],
+      "budget": [
+        "used": JSONValue(Int64(budget.used)), "limit": JSONValue(Int64(budget.limit)),
+        "usedBytes": JSONValue(Int64(budgetBytes.used)), "limitBytes": JSONValue(Int64(budgetBytes.limit)),
+      ],
       "replaced": ["waiting": JSONValue(Int64(replaced.used)), "limit": JSONValue(Int64(replaced.limit))],
       "queued": JSONValue(Int64(queued)), "waits": .array(of: waits.map { $0.document() }),
       "generations": .array(of: generations.map { $0.document() }),

@@ -10,6 +10,8 @@ public struct EngineStatus: Sendable, Hashable {
   public var generations: [Generation]
   /// The number of builds that the engine has mapped, and the limit of this number.
   package var budget: Budget
+  /// The memory that the mappings of these builds can take, in bytes.
+  package var budgetBytes: Budget
   /// The number of replaced snapshots that have not ended, plus the number of builds that have not returned from a step
   /// of a swap. At the limit, swaps are refused.
   package var replaced: Budget

@@ -34,8 +34,11 @@ final class GenerationRegistry: Sendable {
 
   var records: [GenerationRecord] { state.withLock { $0.records } }
 
-  /// The number of builds that the engine has mapped since its start.
-  var count: Int { state.withLock { $0.records.count } }
+  /// The builds that the engine has mapped since its start.
+  var use: GenerationBudget.Use {
+    let records = records
+    return GenerationBudget.Use(count: records.count, bytes: records.reduce(0) { $0 + $1.mappedBytes })
+  }
 
   /// Nil until a library is used.
   var refusals: RefusalList? { state.withLock { $0.way?.refusals } }

@@ -15,12 +15,14 @@ extension SwapCoordinator {
     let state = self.state.withLock { $0 }
     let snapshots = state.snapshots
     let (running, silent) = await survey(snapshots, isOver: state.isClosed)
+    let use = registry.use
     let generations = registry.records.map { record in
       generation(record, state, zip(snapshots, running).filter { $0.0.holds(record) }.map { ($0.0, $0.1) })
     }
     return EngineStatus(
       snapshot: state.published.number, generations: generations,
-      budget: EngineStatus.Budget(used: generations.count, limit: state.published.configuration.swap.generations),
+      budget: EngineStatus.Budget(used: use.count, limit: state.published.configuration.swap.generations),
+      budgetBytes: EngineStatus.Budget(used: use.bytes, limit: state.published.configuration.swap.generationBytes),
       replaced: EngineStatus.Budget(used: state.machine.retiredCount, limit: SwapMachine.retiredLimit),
       probation: state.machine.standby.map { standby in
         let ended = state.published.pipeline.metrics.reduce(0) { $0 + $1.snapshot().completed }

@@ -25,6 +25,8 @@ extension SwapCoordinator {
     let candidates = try await prepare(goal, current, &changes)
     var generations = current.loaded
     var fresh: [GenerationRecord] = []
+    let used = registry.use
+    defer { warnOfBudget(used, goal.configuration.swap) }
     do throws(SwapStop) {
       for candidate in candidates {
         try checkpoint()
@@ -55,7 +57,7 @@ extension SwapCoordinator {
       let changed = try await read(goal, current, &changes)
       if goal.kind == .swap, changed.isEmpty { throw .unchanged }
       try checkRefusals(changed, goal)
-      if goal.kind != .start { try checkBudget(changed.count, goal.configuration.swap) }
+      if goal.kind != .start { try checkBudget(changed, goal.configuration.swap) }
       let candidates = try await stage(changed, goal.configuration)
       do {
         try await examine(candidates, goal)
@@ -169,12 +171,15 @@ extension SwapCoordinator {
         message: "plugin \"\(plugin)\" at \(library) is a build that was refused in a swap: \(reason)"))
   }
 
-  private func checkBudget(_ count: Int, _ settings: SwapSettings) throws(SwapStop) {
-    let used = registry.count
-    guard count > 0, used + count > settings.generations else { return }
-    throw .impossible(
-      "\(used) builds are mapped and none is ever unloaded; the limit is \(settings.generations) (swap.generations); "
-        + "restart the program")
+  private func checkBudget(_ readings: [LibraryReading], _ settings: SwapSettings) throws(SwapStop) {
+    let more = GenerationBudget.Use(
+      count: readings.count, bytes: readings.reduce(0) { $0 + $1.facts.mappedBytes })
+    if let refusal = GenerationBudget(settings).refusal(of: more, after: registry.use) { throw .impossible(refusal) }
+  }
+
+  private func warnOfBudget(_ earlier: GenerationBudget.Use, _ settings: SwapSettings) {
+    guard let warning = GenerationBudget(settings).warning(from: earlier, to: registry.use) else { return }
+    log(LogLine(level: .warning, message: warning))
   }
 
   private func stage(

@@ -6,7 +6,7 @@ import SluicePluginImage
 /// The dynamic loader does not check the size of a file. If a file is shorter than its headers say, the process that
 /// loads it is killed with SIGBUS.
 extension ELFFile {
-  static func requireHeader(_ bytes: [UInt8], _ subject: PluginError.Subject) throws(PluginError) {
+  static func requireHeader(_ bytes: UnsafeRawBufferPointer, _ subject: PluginError.Subject) throws(PluginError) {
     let magic: [UInt8] = [0x7f, 0x45, 0x4c, 0x46]
     guard !bytes.isEmpty else {
       throw PluginError(.truncated, subject, "is empty (truncated, or not written yet)", advice: "build it again")

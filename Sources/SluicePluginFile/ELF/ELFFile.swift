@@ -3,7 +3,7 @@ import Glibc
 import SluicePluginImage
 import SluiceSupport
 
-/// An ELF image in memory, read through libelf. The bytes must outlive it; `withFile` makes sure of that.
+/// An ELF image in memory, read through libelf. The bytes must outlive it.
 package struct ELFFile: ~Copyable {
   private let elf: OpaquePointer
   let header: GElf_Ehdr
@@ -38,14 +38,13 @@ package struct ELFFile: ~Copyable {
   deinit { elf_end(elf) }
 
   static func withFile<Result>(
-    _ bytes: [UInt8], _ subject: PluginError.Subject, _ body: (borrowing ELFFile) throws(PluginError) -> Result
+    _ bytes: UnsafeRawBufferPointer, _ subject: PluginError.Subject,
+    _ body: (borrowing ELFFile) throws(PluginError) -> Result
   ) throws(PluginError) -> Result {
-    try bytes.withUnsafeBufferPointer { (buffer) throws(PluginError) in
-      guard let file = ELFFile(UnsafeRawBufferPointer(buffer)) else {
-        throw PluginError(.notELF, subject, "libelf cannot read it", advice: "build it again")
-      }
-      return try body(file)
+    guard let file = ELFFile(bytes) else {
+      throw PluginError(.notELF, subject, "libelf cannot read it", advice: "build it again")
     }
+    return try body(file)
   }
 
   /// nil for a file that cannot be read as ELF.

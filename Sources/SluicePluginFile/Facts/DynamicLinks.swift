@@ -1,6 +1,7 @@
 import CElf
 import Glibc
 import SluicePluginImage
+import SluiceSupport
 
 /// What a library's dynamic section says about other libraries.
 struct DynamicLinks {
@@ -50,8 +51,9 @@ struct DynamicLinks {
   func entryProvider(of folder: String?) -> String? {
     privateLibraries(of: folder).first { library in
       guard let image = try? LibraryImage(reading: library.path),
-        let entry = try? ELFFile.withFile(
-          image.bytes, .plugin(name: nil, path: library.path), { SymbolSurvey($0, $0.sections()).entry })
+        let entry = try? image.content.withUnsafeBytes({ bytes in
+          try ELFFile.withFile(bytes, .plugin(name: nil, path: library.path)) { SymbolSurvey($0, $0.sections()).entry }
+        })
       else { return false }
       return entry == .defined
     }?.name

@@ -12,7 +12,8 @@ extension ELFFile {
     UInt32(PT_NOTE): "notes", UInt32(PT_DYNAMIC): "dynamic entries", UInt32(PT_PHDR): "program headers",
   ]
 
-  func requireLoadable(_ subject: PluginError.Subject) throws(PluginError) {
+  /// Returns the size of the address range that the loader reserves.
+  func requireLoadable(_ subject: PluginError.Subject) throws(PluginError) -> Int {
     var (start, end) = (UInt64.max, UInt64(0))
     for (index, segment) in segments().enumerated() where segment.p_type == PT_LOAD {
       guard segment.p_filesz <= segment.p_memsz else {
@@ -39,11 +40,12 @@ extension ELFFile {
         throw Self.damaged(subject, "its \(part) (segment \(index)) lie outside of the loaded segments")
       }
     }
+    return start < end ? Int(end - start) : 0
   }
 
   /// The loader does not know sections, so it does not see a build id that only a section holds.
   func requireBuildID(
-    _ buildID: String?, in bytes: [UInt8], _ subject: PluginError.Subject
+    _ buildID: String?, in bytes: UnsafeRawBufferPointer, _ subject: PluginError.Subject
   ) throws(PluginError) {
     guard let buildID else { return }
     let found = segments().contains { segment in

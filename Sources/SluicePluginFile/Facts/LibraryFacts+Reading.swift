@@ -1,28 +1,34 @@
 import CElf
 import Glibc
 public import SluicePluginImage
+import SluiceSupport
 
 extension LibraryFacts {
   /// Reads an image. Fails unless it is a complete shared library for this machine; `refusal(by:at:)` says whether this
   /// host can use it as a plugin.
   package init(of image: LibraryImage) throws(PluginError) {
-    try self.init(bytes: image.bytes, hash: image.hash, path: image.path, folder: image.folder)
+    self = try image.content.withUnsafeBytes { (bytes) throws(PluginError) in
+      try LibraryFacts(bytes: bytes, hash: image.hash, path: image.path, folder: image.folder)
+    }
   }
 
   /// Reads only the bytes of this library; libraries next to it are not examined.
   /// - Parameter path: the name of the library in messages.
   public init(bytes: [UInt8], path: String) throws(PluginError) {
     guard let hash = ContentHash(of: bytes) else { throw ContentHash.unavailable(.plugin(name: nil, path: path)) }
-    try self.init(bytes: bytes, hash: hash, path: path, folder: nil)
+    self = try bytes.withUnsafeBufferPointer { (bytes) throws(PluginError) in
+      try LibraryFacts(bytes: UnsafeRawBufferPointer(bytes), hash: hash, path: path, folder: nil)
+    }
   }
 
-  init(bytes: [UInt8], hash: ContentHash, path: String, folder: String?) throws(PluginError) {
+  init(bytes: UnsafeRawBufferPointer, hash: ContentHash, path: String, folder: String?) throws(PluginError) {
     let subject = PluginError.Subject.plugin(name: nil, path: path)
     try ELFFile.requireHeader(bytes, subject)
     self = try ELFFile.withFile(bytes, subject) { (file: borrowing ELFFile) throws(PluginError) in
       try file.requireComplete(subject)
-      try file.requireLoadable(subject)
-      let facts = try LibraryFacts(file, hash, subject, folder)
+      let mappedBytes = try file.requireLoadable(subject)
+      var facts = try LibraryFacts(file, hash, subject, folder)
+      facts.mappedBytes = mappedBytes
       try file.requireBuildID(facts.buildID, in: bytes, subject)
       return facts
     }

@@ -8,7 +8,7 @@ package struct LibraryImage: Sendable {
   package let path: String
   /// The path without symbolic links.
   package let realPath: String
-  package let bytes: [UInt8]
+  let content: PageBytes
   package let hash: ContentHash
 
   package static let sizeLimitBytes = 512 << 20
@@ -30,14 +30,16 @@ package struct LibraryImage: Sendable {
     try Self.requireRegularFile(before, subject, sizeLimitBytes)
     try LibraryPermissions.check(file: before, realPath: realPath, subject)
     // Reads one byte more than expected, to detect a file that grows.
-    guard let bytes = file.readAll(capacity: Int(before.st_size) + 1) else { throw Self.openError(errno, subject) }
-    guard let after = file.status(), after.isUnchanged(since: before), bytes.count == Int(before.st_size) else {
+    guard let content = PageBytes(reading: file, capacity: Int(before.st_size) + 1) else {
+      throw Self.openError(errno, subject)
+    }
+    guard let after = file.status(), after.isUnchanged(since: before), content.count == Int(before.st_size) else {
       throw PluginError(
         .changedWhileRead, subject, "changed while it was read", advice: "try again when its build has ended")
     }
-    guard let hash = ContentHash(of: bytes) else { throw ContentHash.unavailable(subject) }
+    guard let hash = content.withUnsafeBytes({ ContentHash(of: $0) }) else { throw ContentHash.unavailable(subject) }
     self.path = name ?? path
-    self.bytes = bytes
+    self.content = content
     self.hash = hash
   }
 
@@ -76,4 +78,7 @@ package struct LibraryImage: Sendable {
       PluginError(.unreadable, subject, "cannot be read: \(SystemError.text(number))")
     }
   }
+
+  /// A copy of the bytes.
+  package var bytes: [UInt8] { content.withUnsafeBytes { Array($0) } }
 }

@@ -37,7 +37,7 @@ package struct PluginStore: Sendable {
   package func stage(_ image: LibraryImage) throws(PluginError) -> StoredPlugin {
     let owner = try StoreOwner.current(in: path)
     let staging = try StagingFolder(in: path)
-    let status = try staging.write(image.bytes, for: owner)
+    let status = try staging.write(image.content, for: owner)
     let entry = "\(path)/\(image.hash.hex)"
     let generation = try publish(staging.path, in: entry)
     let folder = "\(entry)/\(generation)"

@@ -26,10 +26,10 @@ struct StagingFolder: ~Copyable {
   }
 
   /// Marks the copy as owned by `owner`, writes it, and returns the status of its file, with the device and the inode.
-  func write(_ bytes: [UInt8], for owner: StoreOwner) throws(PluginError) -> stat {
+  func write(_ content: PageBytes, for owner: StoreOwner) throws(PluginError) -> stat {
     guard owner.own(path) else { throw StoreFolder.error(store, "a copy cannot be locked") }
     let name = "\(path)/\(Self.fileName)"
-    try fill(name, bytes)
+    try fill(name, content)
     var status = stat()
     guard lstat(name, &status) == 0 else { throw StoreFolder.error(store, "cannot examine a copy") }
     return status
@@ -37,12 +37,12 @@ struct StagingFolder: ~Copyable {
 
   /// Writes the file and closes it, so that no descriptor is left with which code could write to the file when it is
   /// mapped.
-  private func fill(_ name: String, _ bytes: [UInt8]) throws(PluginError) {
+  private func fill(_ name: String, _ content: PageBytes) throws(PluginError) {
     guard let file = FileDescriptor(opening: name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o500) else {
       throw StoreFolder.error(store, "cannot be written to")
     }
-    guard file.writeAll(bytes), fsync(file.raw) == 0 else {
-      throw StoreFolder.error(store, "a copy of \(bytes.count) bytes cannot be written")
+    guard content.withUnsafeBytes({ file.writeAll($0) }), fsync(file.raw) == 0 else {
+      throw StoreFolder.error(store, "a copy of \(content.count) bytes cannot be written")
     }
   }
 }

@@ -76,6 +76,8 @@ public struct LibraryFacts: Sendable, Hashable {
   public var hash: ContentHash
   /// The size of the whole file.
   public var sizeBytes: Int
+  /// The address range that the loader reserves for the library. Its mapping can take at most this much memory.
+  package var mappedBytes = 0
 
   /// Sets the facts that every library has. The code that reads more of the library sets the other properties.
   package init(machine: String, entry: Entry, language: Language, hash: ContentHash, sizeBytes: Int) {

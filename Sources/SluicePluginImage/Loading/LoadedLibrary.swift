@@ -32,6 +32,12 @@ package final class LoadedLibrary: Sendable {
   /// Runs the library's destructors, as at the end of a process. Afterwards no code of the library must be called.
   package func runDestructors() { sluice_run_destructors_at(unsafeBitCast(entry, to: UnsafeRawPointer.self)) }
 
+  /// Gives the pages of the library with this entry point back to the kernel. Code that still runs in the library is
+  /// only slower for a moment.
+  package static func pageOut(_ entry: PluginEntryFunction) {
+    sluice_page_out_library_at(unsafeBitCast(entry, to: UnsafeRawPointer.self))
+  }
+
   /// Maps a stored copy, which runs the library's constructors. For this reason the work is done on a separate thread,
   /// for which this function waits.
   static func load(

@@ -47,17 +47,18 @@ package struct FileDescriptor: ~Copyable {
   }
 
   /// Returns false, with `errno` set, if not all bytes could be written.
-  package func writeAll(_ bytes: [UInt8]) -> Bool {
-    bytes.withUnsafeBytes { buffer in
-      var offset = 0
-      while offset < buffer.count {
-        let step = write(raw, buffer.baseAddress.map { $0 + offset }, buffer.count - offset)
-        if step < 0 && errno == EINTR { continue }
-        guard step > 0 else { return false }
-        offset += step
-      }
-      return true
+  package func writeAll(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { writeAll($0) } }
+
+  /// Returns false, with `errno` set, if not all bytes could be written.
+  package func writeAll(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var offset = 0
+    while offset < bytes.count {
+      let step = write(raw, bytes.baseAddress.map { $0 + offset }, bytes.count - offset)
+      if step < 0 && errno == EINTR { continue }
+      guard step > 0 else { return false }
+      offset += step
     }
+    return true
   }
 }
 

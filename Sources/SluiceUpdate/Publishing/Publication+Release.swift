@@ -80,7 +80,7 @@ extension Publication {
     try DurableFile.replace(path, with: image.bytes, mode: 0o644)
     return ReleaseTarget(
       id: id, version: version ?? note.version ?? "", architecture: facts.machine, abi: note.abi,
-      sha256: image.hash.hex, length: Int64(image.bytes.count), features: facts.requiredFeatures.names)
+      sha256: image.hash.hex, length: Int64(facts.sizeBytes), features: facts.requiredFeatures.names)
   }
 
   // MARK: Signatures

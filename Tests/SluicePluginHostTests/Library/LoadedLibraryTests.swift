@@ -40,6 +40,14 @@ struct LoadedLibraryTests {
     #expect(first.hash == third.hash)
   }
 
+  @Test func `a library whose pages were given back to the kernel keeps its variables and its code`() async throws {
+    let product = try await LibraryFixture.compile("minimal", defines: ["VALUE=5"])
+    let generation = try await fixture.generation(of: product.path)
+    try counter(generation).pointee = 40
+    LoadedLibrary.pageOut(try #require(generation.library).entry)
+    #expect(try counter(generation).pointee == 40)
+  }
+
   @Test func `overwriting a library's file after the load does not change the loaded code`() async throws {
     let product = try await LibraryFixture.compile("minimal", defines: ["VALUE=7"])
     let generation = try await fixture.generation(of: product.path)

@@ -23,7 +23,10 @@ struct PreflightTests {
   private func judge(_ bytes: [UInt8]) throws -> PluginError? {
     do {
       let hash = try #require(ContentHash(of: []))
-      return try LibraryFacts(bytes: bytes, hash: hash, path: "a.so", folder: "/nowhere").refusal(at: "a.so")
+      let facts = try bytes.withUnsafeBytes {
+        try LibraryFacts(bytes: $0, hash: hash, path: "a.so", folder: "/nowhere")
+      }
+      return facts.refusal(at: "a.so")
     } catch let error as PluginError {
       return error
     }

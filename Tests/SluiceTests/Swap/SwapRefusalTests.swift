@@ -269,6 +269,24 @@ import Testing
     await fixture.shutdown()
   }
 
+  @Test func `before the budget of bytes is used up, a warning says so, and then swaps are refused`() async throws {
+    let bytes = try LibraryFacts(bytes: library.build(1), path: "a.so").mappedBytes
+    let swap = #"{"generationBytes": \#(bytes * 5 / 2), "probation": {"duration": "0s"}}"#
+    let fixture = try SwapFixture(swap: swap) { try library.install(1, at: $0.path("a.so")) }
+    #expect(fixture.lines("swap.generationBytes").isEmpty)
+    try library.install(2, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    let warning = try #require(fixture.log.value.first { $0.message.contains("swaps will be refused") })
+    #expect(warning.level == .warning && warning.message.contains("(swap.generationBytes)"))
+    try library.install(3, at: fixture.path())
+    let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
+    #expect(error?.report.reason?.contains("the limit of \(bytes * 5 / 2) (swap.generationBytes)") == true)
+    #expect(try await fixture.stamp() == 2)
+    let status = await fixture.engine.status
+    #expect(status.budgetBytes.used == bytes * 2 && status.budgetBytes.limit == bytes * 5 / 2)
+    await fixture.shutdown()
+  }
+
   @Test func `swap.generations limits swaps, but not the builds at the start`() async throws {
     let swap = #"{"generations": 1, "probation": {"duration": "0s"}}"#
     let fixture = try SwapFixture([("a", "a.so"), ("b", "b.so")], swap: swap) { folder in

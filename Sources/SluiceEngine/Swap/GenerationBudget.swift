@@ -1,0 +1,55 @@
+import SluiceAssembly
+import SluiceMessages
+
+/// Bounds the builds that an engine maps in its life, because none is ever unloaded.
+struct GenerationBudget: Sendable {
+  /// Builds that are mapped, or will be mapped.
+  struct Use: Sendable, Hashable {
+    var count = 0
+    /// The maximum of the memory that their mappings take.
+    var bytes = 0
+
+    static func + (left: Use, right: Use) -> Use {
+      Use(count: left.count + right.count, bytes: left.bytes + right.bytes)
+    }
+  }
+
+  let limit: Use
+
+  init(_ settings: SwapSettings) { limit = Use(count: settings.generations, bytes: settings.generationBytes) }
+
+  /// Why no more builds are mapped; nil if there is room for them.
+  func refusal(of more: Use, after used: Use) -> String? {
+    guard more.count > 0 else { return nil }
+    let sum = used + more
+    let reason =
+      if sum.count > limit.count {
+        "the limit is \(limit.count) (swap.generations)"
+      } else if sum.bytes > limit.bytes {
+        "\(more.bytes) bytes more would exceed the limit of \(limit.bytes) (swap.generationBytes)"
+      } else {
+        nil as String?
+      }
+    return reason.map { "\(Self.state(used)) and none is ever unloaded; \($0); restart the program" }
+  }
+
+  /// Returns a warning if the new builds have used up a further part of the budget.
+  func warning(from earlier: Use, to now: Use) -> String? {
+    guard let mark = Self.marks.last(where: { percent(now) >= $0 }), percent(earlier) < mark else { return nil }
+    return "\(Self.state(now)) and none is ever unloaded: at \(limit.count) builds (swap.generations) or "
+      + "\(limit.bytes) bytes (swap.generationBytes), swaps will be refused; restart the program before that"
+  }
+
+  /// The percentages of the budget at which there is a warning.
+  private static let marks = [80, 95]
+
+  private func percent(_ use: Use) -> Int {
+    max(Self.percent(use.count, of: limit.count), Self.percent(use.bytes, of: limit.bytes))
+  }
+
+  private static func percent(_ part: Int, of whole: Int) -> Int { Int(Double(part) / Double(max(whole, 1)) * 100) }
+
+  private static func state(_ use: Use) -> String {
+    "\(use.count) builds are mapped, which can take \(use.bytes) bytes of memory,"
+  }
+}
