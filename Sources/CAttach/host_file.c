@@ -54,8 +54,15 @@ static bool has_foreign_json(void) {
 /// The entry of the environment for the Swift runtime's backtraces; NULL if it is not set.
 static char **backtrace_entry(void) {
   char **entry = environ;
-  while (entry && *entry && strncmp(*entry, "SWIFT_BACKTRACE=", 16) != 0) entry++;
-  return entry && *entry ? entry : NULL;
+  while (*entry && strncmp(*entry, "SWIFT_BACKTRACE=", 16) != 0) entry++;
+  return *entry ? entry : NULL;
+}
+
+/// Makes an empty environment if there is none, as after clearenv(3): the constructor of the library's Swift runtime reads
+/// the environment and would crash.
+static void ensure_environment(void) {
+  static char *nothing[] = {NULL};
+  if (!environ) environ = nothing;
 }
 
 /// Opens the library without messages of its Swift runtime: if SWIFT_BACKTRACE is set, this runtime would print a line
@@ -63,6 +70,7 @@ static char **backtrace_entry(void) {
 /// reading.
 static void *open_quietly(const char *path) {
   static char other[] = "SWIFT_BACKTRACE=enable=no";
+  ensure_environment();
   char **entry = backtrace_entry();
   char *given = entry ? *entry : NULL;
   if (entry) *entry = other;

@@ -59,6 +59,7 @@ package final class LoadedLibrary: Sendable {
   ) -> Result<LoadedLibrary, PluginError> {
     Result { () throws(PluginError) in
       let subject = PluginError.Subject.plugin(name: nil, path: path)
+      ProcessEnvironment.ensure()
       let copy = LoadedCopy(path: path, copy: stored.path, hash: stored.hash)
       let mapped = CallSubject(copy).call(.constructor) { dlopen(stored.path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) }
       guard let handle = mapped else {

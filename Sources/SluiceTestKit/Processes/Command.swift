@@ -1,4 +1,5 @@
 import Glibc
+import SluiceSupport
 
 /// A program to run, found on `PATH` when its name has no slash.
 package struct Command: Sendable {
@@ -48,11 +49,9 @@ package struct Command: Sendable {
   /// The environment of the child, as `NAME=value` strings.
   var environmentStrings: [String] {
     var all: [String: String] = [:]
-    var entry = environ
-    while let text = entry.pointee {
-      let parts = String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    for text in ProcessEnvironment.texts() {
+      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       all[String(parts[0])] = parts.count > 1 ? String(parts[1]) : ""
-      entry += 1
     }
     for (name, value) in environment { all[name] = value }
     return all.map { "\($0.key)=\($0.value)" }
