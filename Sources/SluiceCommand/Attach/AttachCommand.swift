@@ -46,7 +46,7 @@ enum AttachCommand {
     let folder = try AttachFolder(libraries)
     defer { folder.remove() }
     let first = try folder.publish(plan.text)
-    try AttachReload(plan, of: file, arguments, to: folder).start()
+    AttachReload(plan, of: file, arguments, to: folder).start()
     let program = try AttachedProgram(
       arguments.program, preload: libraries.preloadName, first, plan.failsWithoutPipeline, folder, blocking: blocked)
     // Old folders are removed after the start of the program, so that the program does not have to wait for this.

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceAssembly
 import SluiceSupport
 
 /// Makes a new plan when the configuration or one of its libraries has changed. Programs take it with their next
@@ -18,18 +19,22 @@ final class AttachReload: Sendable {
     plans = Locked([plan])
   }
 
-  /// Begins to watch the files.
-  func start() throws(CommandError) {
-    let watch = try InotifyWatch { [mailbox] in mailbox.put($0) }
-    watchFiles(with: watch)
-    try SystemThread.begin("sluice-plans") { [self] in serve(watch) }.detach()
+  /// Begins to watch the files. If they cannot be watched, only says so: the program can run without it.
+  func start() {
+    do throws(CommandError) {
+      let watch = try InotifyWatch { [mailbox] in mailbox.put($0) }
+      watchFiles(with: watch)
+      try SystemThread.begin("sluice-plans") { [self] in serve(watch) }.detach()
+    } catch { warn(error.message) }
+  }
+
+  private func warn(_ problem: String) {
+    StandardError.say("attach: \(problem); changes of the configuration and of plugins have no effect", .warning)
   }
 
   private func watchFiles(with watch: InotifyWatch) {
     let libraries = plans.withLock { $0.last?.libraries ?? [] }
-    if let problem = watch.watch(Set(([file] + libraries).map { .file($0) })) {
-      StandardError.say("attach: \(problem); changes have no effect", .warning)
-    }
+    if let problem = watch.watch(Set(([file] + libraries).map { .file($0) })) { warn(problem) }
   }
 
   private func serve(_ watch: InotifyWatch) {
