@@ -25,20 +25,33 @@ struct TokenEndpoint: Sendable {
     guard answer.status == 200 else { throw failure(refusal(answer, secrets)) }
     do throws(TokenGrant.Malformed) {
       return try TokenGrant(answer)
-    } catch { throw failure("200, but \(error.reason)") }
+    } catch {
+      // Some servers answer with an error and the status 200.
+      throw failure(namedError(answer, secrets) ?? "200, but \(error.reason)")
+    }
   }
 
-  /// The error from the answer (RFC 6749 §5.2), if there is one.
   private func refusal(_ answer: CallResponse, _ secrets: [String]) -> String {
-    guard let document = try? answer.json(), let word = document["error"]?.string, Self.isShowable(word, secrets) else {
-      let isRedirect = (300...399).contains(answer.status)
-      return "\(answer.status)"
-        + (isRedirect ? "; redirects are not followed: configure the URL that the redirect leads to" : "")
+    if let error = namedError(answer, secrets) { return error }
+    let isRedirect = (300...399).contains(answer.status)
+    return "\(answer.status)"
+      + (isRedirect ? "; redirects are not followed: configure the URL that the redirect leads to" : "")
+  }
+
+  /// The status and the error of an answer (RFC 6749 §5.2); nil if the answer has no error that can be shown.
+  private func namedError(_ answer: CallResponse, _ secrets: [String]) -> String? {
+    guard let document = try? answer.json() else { return nil }
+    // Some servers put an object in the place of the word.
+    let error = document["error"]
+    let word = error?.string ?? error?["code"]?.string ?? error?["type"]?.string ?? error?["status"]?.string
+    let text = document["error_description"]?.string ?? error?["message"]?.string
+    let shown = [word, text].map { $0.flatMap { Self.isShowable($0, secrets) ? $0 : nil } }
+    switch (shown[0], shown[1]) {
+    case (let word?, let text?): return "\(answer.status) \(word) (\(text))"
+    case (let word?, nil): return "\(answer.status) \(word)"
+    case (nil, let text?): return "\(answer.status) (\(text))"
+    case (nil, nil): return nil
     }
-    guard let text = document["error_description"]?.string, Self.isShowable(text, secrets) else {
-      return "\(answer.status) \(word)"
-    }
-    return "\(answer.status) \(word) (\(text))"
   }
 
   /// Whether a text can be shown: it is short, has only the characters of RFC 6749 §5.2, and contains no secret that

@@ -130,6 +130,26 @@ import Testing
     await service.stop(engine)
   }
 
+  /// The bodies of answers with the status 200, and what the error says.
+  @Test(arguments: [
+    (
+      #"{"error": "bad_refresh_token", "error_description": "it has expired"}"#,
+      "200 bad_refresh_token (it has expired)"
+    ),
+    (#"{"ok": false, "error": "invalid_auth"}"#, "200 invalid_auth"),
+    (#"{"error": {"type": "OAuthException", "message": "no such app"}}"#, "200 OAuthException (no such app)"),
+    (#"{"error": null}"#, "200, but without \"access_token\""),
+  ])
+  func `an error in an answer with status 200 is named`(_ body: String, _ words: String) async throws {
+    let service = try TokenService(
+      .refreshToken, endpoint: { _, _ in .text(body, status: 200, type: "application/json") })
+    let engine = try service.engine()
+    let result = try await engine.transaction(service.request())
+    await service.stop(engine)
+    #expect(result.error?.code == "token_refresh_failed")
+    #expect(result.error?.message.contains(words) == true, "\(String(describing: result.error))")
+  }
+
   @Test func `log and errors contain no secret`() async throws {
     // The error description in the second response repeats the secrets of the request.
     let service = try TokenService(
