@@ -122,6 +122,7 @@ if command -v swift cc; then fail "this is no bare machine"; fi
 useradd -m -u 1000 user
 [ "$(sluice version | head -n 1)" = "sluice $version" ] || fail "sluice version does not show $version"
 sluice version
+unshare -m sh -c 'umount -l /proc && sluice version' >/dev/null || fail "without /proc, sluice version does not run"
 dpkg --verify sluice
 (cd / && md5sum -c --quiet /var/lib/dpkg/info/sluice.md5sums)
 [ -z "$(dpkg-query -L sluice | while read -r file; do find "$file" -maxdepth 0 ! -type l \( ! -user root -o ! -group root -o -perm /022 \); done)" ] ||

@@ -54,7 +54,8 @@ remove_rpath() {
   patchelf --set-rpath / "$1"
   patchelf --remove-rpath "$1"
 }
-patchelf --set-rpath '$ORIGIN/../lib/sluice/swift' "$command"
+# The loader finds $ORIGIN of a program through /proc. Without /proc, it takes the fixed folder.
+patchelf --set-rpath "\$ORIGIN/../lib/sluice/swift${prefix:+:$prefix/lib/sluice/swift}" "$command"
 for plugin in "$plugins"/*.so; do
   if [ -n "$(needs "$plugin")" ]; then patchelf --set-rpath '$ORIGIN/../swift' "$plugin"; else remove_rpath "$plugin"; fi
 done

@@ -86,6 +86,7 @@ sluice_call_record *sluice_take_call_record(void) {
   __atomic_store_n(&record->thread, (int32_t)syscall(SYS_gettid), __ATOMIC_RELAXED);
   prctl(PR_GET_NAME, record->thread_name, 0, 0, 0);
   __atomic_store_n(&record->loop, sluice_current_loop(), __ATOMIC_RELAXED);
+  record->is_watched = sluice_is_process_watched();
   if (atomic_load(&uses_alternate_stacks)) take_stack(record);
   pthread_setspecific(thread_end, record);
   sluice_thread_calls.record = record;

@@ -2,6 +2,7 @@
 #include "helper_process.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,9 +13,8 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
-
-#include "sanitized.h"
 
 int sluice_spawn_helper(
     pid_t *process, const char *path, char *const *arguments, char *const *environment, int channel, int output) {
@@ -52,6 +52,37 @@ int sluice_spawn_helper_passing(
   return status;
 }
 
+static void set_stream(int descriptor, int stream) {
+  if (descriptor < 0) close(stream);
+  else dup2(descriptor, stream);
+}
+
+int sluice_start_ignoring_children(
+    pid_t *process, const char *path, char *const *arguments, char *const *environment, int input, int output,
+    const sigset_t *blocked) {
+  volatile int failure = 0;
+  sigset_t all, before;
+  sigfillset(&all);
+  // The child shares the memory of this process until it runs the program: no handler may run in it.
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t child = vfork();
+  if (child == 0) {
+    signal(SIGCHLD, SIG_IGN);
+    set_stream(input, STDIN_FILENO);
+    set_stream(output, STDOUT_FILENO);
+    sigprocmask(SIG_SETMASK, blocked, NULL);
+    execve(path, arguments, environment);
+    failure = errno;
+    _exit(127);
+  }
+  const int number = errno;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (child < 0) return number;
+  if (failure != 0) waitpid(child, NULL, 0);
+  *process = child;
+  return failure;
+}
+
 pid_t sluice_fork(void) { return fork(); }
 
 int sluice_open_process(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
@@ -78,9 +109,9 @@ int sluice_limit_process(const sluice_process_limits *limits) {
   // SIGKILL, which does not show the reason.
   int failed = limit(RLIMIT_CORE, 0, 0) | limit(RLIMIT_CPU, limits->processor_seconds, 1) |
                limit(RLIMIT_NOFILE, limits->descriptors, 0) | limit(RLIMIT_FSIZE, limits->file_bytes, 0);
-#ifndef IS_SANITIZED
-  failed |= limit(RLIMIT_AS, limits->memory_bytes, 0);
-#endif
+  // A preloaded runtime counts too.
+  const int is_sanitized = dlsym(RTLD_DEFAULT, "__asan_init") || dlsym(RTLD_DEFAULT, "__tsan_init");
+  if (!is_sanitized) failed |= limit(RLIMIT_AS, limits->memory_bytes, 0);
   return failed ? -1 : 0;
 }
 

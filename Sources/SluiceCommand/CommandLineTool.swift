@@ -34,6 +34,7 @@ enum CommandLineTool {
       // standard output nor intercepts exit(3).
       if !arguments.map(\.shown).elementsEqual(TrialSupervisor.arguments) {
         try StandardOutput.keepApart()
+        _ = ProcessSignals.ignoredChildren
         ProcessEnd.watch()
       }
       return try dispatch(arguments.map(\.shown)[...], arguments)

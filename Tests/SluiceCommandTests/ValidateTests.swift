@@ -27,6 +27,21 @@ struct ValidateTests {
     ("misbehaves-in-activity", "LEAVES_FILE", "activate-deactivate", "/dev/null"),
     ("misbehaves-in-activity", "KEEPS_LIST", "activate-deactivate", "did not release a list of hosts"),
     ("misbehaves-in-activity", "HANDLES_SIGNAL", "signal-handlers", "SIGUSR1"),
+    ("acts", #"IN_LOAD=chdir("/")"#, "process-state", #"to "/""#),
+    ("acts", "IN_CREATE=umask(0)", "process-state", "in create, it changed the umask from"),
+    ("acts", #"IN_ACTIVATE=setlocale(LC_ALL, "C.UTF-8")"#, "process-state", "in activate, it changed the locale"),
+    (
+      "acts", "IN_REQUEST=fesetround(FE_UPWARD)", "process-state",
+      "in on_request, it changed the rounding or flush mode"
+    ),
+    (
+      "acts", "IN_REQUEST=__builtin_ia32_ldmxcsr(0x9fc0)", "process-state",
+      "in on_request, it changed the rounding or flush"
+    ),
+    (
+      "acts", "IN_REQUEST=BLOCK", "process-state",
+      "in on_request, it changed the signal mask of the host's thread: SIGUSR1"
+    ),
     ("misbehaves-in-activity", "SLOW_DEACTIVATE", "deactivate-in-time", "0.5 seconds"),
     ("misbehaves-in-activity", "NEVER_RESUMES", "suspend-resume", "did not resume"),
     ("misbehaves-in-activity", "CRASHES_ON_BYTES", "exchanges", "SIGABRT while requests went through it"),

@@ -48,6 +48,8 @@ typedef struct sluice_call_record {
   struct sluice_call_record *_Nullable next;
   /// Whether a thread uses the record.
   uint32_t is_taken;
+  /// Whether the state of the process is compared around each call (process_watch.h).
+  uint32_t is_watched;
   int32_t thread;
   char thread_name[16];
   /// The number of nested calls that are running.
@@ -74,6 +76,13 @@ sluice_call_record *_Nullable sluice_take_call_record(void);
 /// Gives the calling thread an alternate stack, and from now on each thread that takes a record.
 void sluice_use_alternate_stacks(void);
 
+/// Compares the state of the process before and after the innermost call of a watched thread.
+void sluice_note_state(const sluice_call_record *_Nonnull record);
+void sluice_compare_state(const sluice_call_record *_Nonnull record);
+
+/// Whether threads that take a record are watched.
+int sluice_is_process_watched(void);
+
 /// Records that a call begins on this thread. Call `sluice_end_call` when it has ended.
 static inline void sluice_begin_call(
     uint64_t number, const sluice_call_subject *_Nonnull subject, uint64_t transaction_high, uint64_t transaction_low,
@@ -83,6 +92,7 @@ static inline void sluice_begin_call(
     record = sluice_take_call_record();
     if (!record) return;
   }
+  if (__builtin_expect(record->is_watched, 0)) sluice_note_state(record);
   const uint32_t depth = record->depth;
   if (__builtin_expect(depth < SLUICE_CALL_DEPTH, 1)) {
     sluice_call_frame *frame = &record->frames[depth];
@@ -103,6 +113,7 @@ static inline void sluice_end_call(void) {
   sluice_call_record *record = sluice_thread_calls.record;
   // If there was no memory for a record when this call began, a nested call may have created the record later.
   if (__builtin_expect(!record || record->depth == 0, 0)) return;
+  if (__builtin_expect(record->is_watched, 0)) sluice_compare_state(record);
   __atomic_store_n(&record->depth, record->depth - 1, __ATOMIC_RELEASE);
 }
 

@@ -2,6 +2,7 @@
 // _GNU_SOURCE, prctl is variadic, and Swift cannot call fork.
 #ifndef SLUICE_HELPER_PROCESS_H
 #define SLUICE_HELPER_PROCESS_H
+#include <signal.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -14,6 +15,13 @@ int sluice_spawn_helper(
 /// Like the function above; in addition the child has `passed` as its descriptor 3, unless `passed` is negative.
 int sluice_spawn_helper_passing(
     pid_t *process, const char *path, char *const *arguments, char *const *environment, int channel, int output, int passed);
+
+/// Starts the program at `path` with SIGCHLD ignored, which posix_spawn(3) cannot do. The program has the descriptors
+/// `input` and `output` as its streams, and blocks the signals of `blocked`. A negative descriptor leaves the stream
+/// closed. Returns 0 or an error number. From any thread.
+int sluice_start_ignoring_children(
+    pid_t *process, const char *path, char *const *arguments, char *const *environment, int input, int output,
+    const sigset_t *blocked);
 
 /// fork(2). The calling process must have only one thread.
 pid_t sluice_fork(void);
@@ -36,8 +44,8 @@ typedef struct sluice_process_limits {
   uint64_t file_bytes;
 } sluice_process_limits;
 
-/// Limits the calling process until it ends, and disables core dumps. In a build with a sanitizer, memory is not
-/// limited, because the sanitizer reserves more address space than any machine has memory. Returns 0, or -1 with errno.
+/// Limits the calling process until it ends, and disables core dumps. If the process has the runtime of a
+/// sanitizer, memory is not limited, because the sanitizer reserves more address space than any machine has memory. Returns 0, or -1 with errno.
 int sluice_limit_process(const sluice_process_limits *limits);
 
 /// Reads from /proc up to `capacity` processes whose parent is this process. Returns their number.

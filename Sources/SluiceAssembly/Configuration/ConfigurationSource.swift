@@ -1,4 +1,5 @@
 import SluiceJSON
+import SluiceSupport
 
 /// The text of a configuration, kept so that an error can name the line.
 final class ConfigurationSource: Sendable {
@@ -19,14 +20,14 @@ final class ConfigurationSource: Sendable {
 
   /// Paths in a configuration are relative to its file.
   func resolve(_ path: String) -> String {
-    guard !path.hasPrefix("/"), let file, let slash = file.lastIndex(of: "/") else { return path }
-    return file[...slash] + path
+    guard !path.hasPrefix("/"), let file, let slash = file.lastIndex(of: "/") else { return SystemPath.absolute(path) }
+    return SystemPath.absolute(file[...slash] + path)
   }
 
   /// The base folder of paths; nil means the folder of the process.
   var folder: String? {
     guard let file, let slash = file.lastIndex(of: "/") else { return nil }
-    return slash == file.startIndex ? "/" : String(file[..<slash])
+    return slash == file.startIndex ? "/" : SystemPath.absolute(String(file[..<slash]))
   }
 
   private static func key(_ pointer: JSONPointer) -> String {

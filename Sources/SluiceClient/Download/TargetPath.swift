@@ -1,4 +1,4 @@
-import Glibc
+import SluiceSupport
 
 /// The path of a file, split into folder and name.
 struct TargetPath: Equatable, Sendable {
@@ -20,9 +20,5 @@ struct TargetPath: Equatable, Sendable {
   }
 
   /// The absolute path, which stays valid if the working folder changes; unchanged if the working folder is unknown.
-  static func absolute(_ path: String) -> String {
-    guard !path.hasPrefix("/"), let buffer = getcwd(nil, 0) else { return path }
-    defer { free(buffer) }
-    return String(cString: buffer) + "/" + path
-  }
+  static func absolute(_ path: String) -> String { SystemPath.fromCurrentFolder(path) }
 }

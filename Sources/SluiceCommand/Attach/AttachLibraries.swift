@@ -30,7 +30,7 @@ struct AttachLibraries {
 
   /// The libraries beside the command in a build folder, or in `../lib/sluice` of an installation.
   static func ofThisProgram() throws(CommandError) -> AttachLibraries {
-    guard let program = Paths.resolved("/proc/self/exe") else {
+    guard let program = RunningProgram.path() else {
       throw CommandError(.failed, "attach: cannot find out where this command is: \(SystemError.text())")
     }
     let folder = Paths.folder(of: program)

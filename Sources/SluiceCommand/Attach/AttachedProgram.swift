@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import SluiceAssembly
 import SluiceSupport
 
 /// The program that runs under the command. The command forwards signals to it and returns its exit status.
@@ -36,7 +37,11 @@ struct AttachedProgram {
     process = try Self.spawn(words, variables, blocked)
     if plan >= 0 { close(plan) }
     let signals = ForwardedSignals(to: process)
-    try SystemThread.begin("sluice-signals") { signals.forward() }.detach()
+    do throws(CommandError) {
+      try SystemThread.begin("sluice-signals") { signals.forward() }.detach()
+    } catch {
+      StandardError.say("attach: \(error.message); signals to the command do not reach the program", .warning)
+    }
   }
 
   /// Without this option, a program that gcc built with the address sanitizer ends at once if another library is loaded
@@ -73,10 +78,29 @@ struct AttachedProgram {
   private static func start(
     _ words: [[UInt8]], _ variables: [String: String], _ blocked: sigset_t
   ) throws(ProgramStart.Failure) -> pid_t {
+    guard !ProcessSignals.ignoredChildren else { return try startIgnoringChildren(words, variables, blocked) }
     var program = ProgramStart(words: words, environment: variables)
     let output = StandardOutput.descriptor
+    program.input = .descriptor(StandardInput.descriptor)
     program.output = output < 0 ? .closed : .descriptor(output)
     program.blockedSignals = blocked
     return try program.run()
+  }
+
+  /// Starts a program that inherits from the command that SIGCHLD is ignored.
+  private static func startIgnoringChildren(
+    _ words: [[UInt8]], _ variables: [String: String], _ blocked: sigset_t
+  ) throws(ProgramStart.Failure) -> pid_t {
+    guard let word = words.first, let path = ProgramPath.find(word) ?? (word.contains(UInt8(ascii: "/")) ? word : nil)
+    else { throw ProgramStart.Failure(number: ENOENT) }
+    let arguments = words.map { strdup($0.map { CChar(bitPattern: $0) } + [0]) } + [nil]
+    let environment = ProcessEnvironment.copies(replacing: variables)
+    defer { for text in arguments + environment { free(text) } }
+    var (process, blocked) = (pid_t(), blocked)
+    let number = sluice_start_ignoring_children(
+      &process, path.map { CChar(bitPattern: $0) } + [0], arguments, environment, StandardInput.descriptor,
+      StandardOutput.descriptor, &blocked)
+    guard number == 0 else { throw ProgramStart.Failure(number: number) }
+    return process
   }
 }

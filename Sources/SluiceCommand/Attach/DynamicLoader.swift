@@ -1,11 +1,14 @@
 import SluicePluginFile
+import SluiceSupport
 
 /// The dynamic loader of the system, which reports what it would map.
 struct DynamicLoader {
   let path: String
 
   /// The loader that this command uses.
-  static var own: DynamicLoader? { ProgramFacts(at: "/proc/self/exe")?.loader.map { DynamicLoader(path: $0) } }
+  static var own: DynamicLoader? {
+    RunningProgram.executable.flatMap { ProgramFacts(at: $0)?.loader.map { DynamicLoader(path: $0) } }
+  }
 
   /// The paths of the libraries that a program or a library needs, directly or not. Runs none of their code.
   func libraries(of file: String) -> [String] {

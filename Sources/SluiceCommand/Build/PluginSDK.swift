@@ -1,4 +1,5 @@
 import Glibc
+import SluiceSupport
 
 /// Where the headers and the Swift package for plugins are.
 struct PluginSDK {
@@ -12,7 +13,7 @@ struct PluginSDK {
   /// The SDK next to this command, in an installation or in the source tree. If there is none, the SDK that pkg-config
   /// finds.
   static func find() throws(CommandError) -> PluginSDK {
-    if let program = programPath() {
+    if let program = RunningProgram.path() {
       var folder = Paths.folder(of: program)
       while folder != "/" {
         folder = Paths.folder(of: folder)
@@ -44,12 +45,6 @@ struct PluginSDK {
 
   private static func variable(_ name: String) -> String? {
     ToolProcess(["pkg-config", "--variable=\(name)", "sluice"]).output().map { $0.filter { !$0.isNewline } }
-  }
-
-  private static func programPath() -> String? {
-    guard let path = realpath("/proc/self/exe", nil) else { return nil }
-    defer { free(path) }
-    return String(cString: path)
   }
 
   private static func isThere(_ path: String) -> Bool { access(path, R_OK) == 0 }

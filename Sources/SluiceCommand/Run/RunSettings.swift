@@ -1,6 +1,7 @@
 import Sluice
 import SluiceAssembly
 import SluiceMessages
+import SluiceSupport
 
 /// The settings that the arguments of `run` describe.
 struct RunSettings: Sendable {
@@ -23,7 +24,7 @@ struct RunSettings: Sendable {
   init(_ arguments: ParsedArguments) throws(CommandError) {
     let file = arguments["config"]
     let plugins = arguments.all("plugin")
-    let control: ControlPlace? = arguments["control"].map { $0.isEmpty ? .userFolder : .path($0) }
+    let control: ControlPlace? = arguments["control"].map { $0.isEmpty ? .userFolder : .path(SystemPath.absolute($0)) }
     configuration = try Self.complete(try EngineStart.configuration(file), plugins, control)
     configurationFile = file
     self.plugins = plugins

@@ -1,6 +1,7 @@
 import Sluice
 import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 
 /// The configuration of `send`: the configuration of the file, changed by the options.
 enum SendConfiguration {
@@ -25,7 +26,7 @@ enum SendConfiguration {
     if let limit = try ByteCount.make(arguments, "max-filesize") {
       configuration.transport.maximumResponseBytes = limit
     }
-    if let path = arguments["unix-socket"] { configuration.transport.unixSocket = path }
+    if let path = arguments["unix-socket"] { configuration.transport.unixSocket = SystemPath.absolute(path) }
     try applyRetry(arguments, to: &configuration)
     if let proxy = arguments["proxy"] { configuration.transport.proxy = proxy }
     applyVersion(arguments, to: &configuration.transport)

@@ -2,6 +2,7 @@ import Glibc
 import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
+import SluiceSupport
 
 /// The content of a library that differs from the serving build.
 struct LibraryReading: Sendable {
@@ -38,7 +39,7 @@ struct LibraryReading: Sendable {
     if error.mayBeBeingWritten { return true }
     var status = stat()
     var now = timespec()
-    guard stat(file, &status) == 0, clock_gettime(CLOCK_REALTIME, &now) == 0 else { return true }
+    guard stat(SystemPath.of(file), &status) == 0, clock_gettime(CLOCK_REALTIME, &now) == 0 else { return true }
     let modified = status.st_mtim
     // A time in the future comes from another clock, so the age is not known.
     guard modified.tv_sec <= now.tv_sec else { return true }

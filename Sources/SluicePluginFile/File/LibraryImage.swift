@@ -21,7 +21,7 @@ package struct LibraryImage: Sendable {
     reading path: String, as name: String? = nil, sizeLimitBytes: Int = Self.sizeLimitBytes
   ) throws(PluginError) {
     let subject = PluginError.Subject.plugin(name: nil, path: name ?? path)
-    realPath = try Self.resolve(path)
+    realPath = try Self.resolve(SystemPath.of(path))
     // Without O_NONBLOCK, opening a FIFO would wait for a writer.
     guard let file = FileDescriptor(opening: realPath, O_RDONLY | O_NONBLOCK | O_NOFOLLOW) else {
       throw Self.openError(errno, subject)

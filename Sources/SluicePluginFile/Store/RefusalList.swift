@@ -34,7 +34,8 @@ package final class RefusalList: Sendable {
   /// The project of a configuration file; different spellings of its path give the same project. nil means the running
   /// program itself.
   package static func project(of file: String?) -> String {
-    guard let resolved = realpath(file ?? "/proc/self/exe", nil) else { return file ?? "" }
+    guard let file else { return RunningProgram.path() ?? "" }
+    guard let resolved = realpath(SystemPath.of(file), nil) else { return file }
     defer { free(resolved) }
     return String(cString: resolved)
   }

@@ -17,7 +17,7 @@ package struct ThreadCall: Sendable, Hashable {
     return ThreadCall(subject.pointee, call.callback)
   }
 
-  private init(_ subject: sluice_call_subject, _ callback: UInt32) {
+  init(_ subject: sluice_call_subject, _ callback: UInt32) {
     let stage = String(cString: subject.stage)
     let plugin = String(cString: subject.plugin)
     let build = subject.generation > 0 ? ", generation \(subject.generation)" : ""

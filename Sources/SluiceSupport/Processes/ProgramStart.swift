@@ -14,6 +14,8 @@ package struct ProgramStart {
   /// The error number (errno(3)) of a program that could not be started.
   package struct Failure: Error {
     package let number: Int32
+
+    package init(number: Int32) { self.number = number }
   }
 
   /// The program and its arguments, as bytes.

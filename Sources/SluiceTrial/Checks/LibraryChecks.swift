@@ -45,6 +45,17 @@ extension ConformanceCheck {
       let changed = SignalHandlers().changed(since: before)
       guard changed.isEmpty else { throw TrialFailure("it changed the handlers of \(changed.joined(separator: ", "))") }
     },
+    ConformanceCheck(
+      "process-state", "No call changes the current folder, umask, locale, signal mask or rounding of the program"
+    ) { run in
+      let changes = ProcessChanges()
+      try run.withActiveInstance(answer: TrafficGenerator.random(run.request.seed)) { host, instance in
+        var generator = TrafficGenerator(run.random)
+        for _ in 0..<50 { _ = host.run(generator.request(), through: host.pipeline(instance)) }
+      }
+      guard let change = changes.sentences.first else { return }
+      throw TrialFailure(change)
+    },
     ConformanceCheck("note-matches-entry", "The note in the file agrees with the table") { run in
       let host = try run.host()
       let library = try run.library(host)

@@ -12,8 +12,7 @@ package struct TrialHelper: Sendable, Hashable {
   /// none is found.
   package static func find() -> TrialHelper? {
     let program = RunningProgram.path()
-    // `/proc/self/exe` works even if the file was replaced after the start of this program.
-    if let program, name(of: program) == "sluice" { return TrialHelper(path: "/proc/self/exe") }
+    if let program, name(of: program) == "sluice" { return TrialHelper(path: RunningProgram.executable ?? program) }
     let beside = program.map { [folder(of: $0)] } ?? []
     let searched = getenv("PATH").map { String(cString: $0).split(separator: ":").map(String.init) } ?? []
     for folder in beside + searched where folder.hasPrefix("/") {

@@ -40,6 +40,12 @@ package struct TrialReport: Sendable {
   package var hasLostChannel = false
 
   package init(ending: Ending) { self.ending = ending }
+
+  /// The key of ``changes`` in the result of a trial.
+  static let changesKey = "changes"
+
+  /// What calls of the library have changed in the process, as sentences about the library.
+  var changes: [String] { result?[Self.changesKey].map { $0.elements.compactMap(\.string) } ?? [] }
 }
 
 extension TrialReport {

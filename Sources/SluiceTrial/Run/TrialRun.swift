@@ -39,9 +39,10 @@ package enum TrialRun {
 
   private static func trial(_ request: TrialRequest, _ channel: TrialChannel) {
     TrialExit.watch()
+    let changes = ProcessChanges()
     do throws(PluginError) {
       let library = try LibraryTrialRun(request, channel).run()
-      channel.finish(["passed": true])
+      channel.finish(["passed": true, TrialReport.changesKey: .array(of: changes.sentences)])
       TrialExit.run(channel, library)
     } catch {
       channel.finish(["error": error.document])

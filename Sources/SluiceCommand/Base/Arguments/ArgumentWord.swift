@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import SluiceMessages
 
@@ -16,13 +17,13 @@ struct ArgumentWord: Sendable, Hashable, ExpressibleByStringLiteral {
   /// word with known words.
   var shown: String { text ?? PlainText.excerpt(bytes.span) }
 
-  /// The words that this process was started with, beginning with the program's name. `CommandLine.arguments` replaces
-  /// bytes that are not UTF-8 by U+FFFD.
+  /// The words that this process was started with, beginning with the program's name. `CommandLine` needs `/proc`, and
+  /// its `arguments` replace bytes that are not UTF-8 by U+FFFD.
   static var ofProcess: [ArgumentWord] {
-    (0..<Int(CommandLine.argc)).compactMap { index in
-      CommandLine.unsafeArgv[index].map { start in
-        ArgumentWord(UnsafeRawBufferPointer(start: start, count: strlen(start)))
-      }
+    var words: [ArgumentWord] = []
+    while let start = sluice_program_argument(Int32(words.count)) {
+      words.append(ArgumentWord(UnsafeRawBufferPointer(start: start, count: strlen(start))))
     }
+    return words
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import SluiceSupport
 
 /// Identifies a regular file, whatever path or link was used to open it.
 struct FileIdentity: Equatable {
@@ -15,7 +16,7 @@ struct FileIdentity: Equatable {
   /// Returns nil if there is no regular file at the path.
   init?(at path: String) {
     var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
+    guard stat(SystemPath.of(path), &status) == 0 else { return nil }
     self.init(status)
   }
 

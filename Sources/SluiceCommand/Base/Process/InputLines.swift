@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import SluiceMessages
+import SluiceSupport
 import Synchronization
 
 /// The lines of a file, a pipe or a terminal. The buffer is as long as the longest line so far, and never longer than
@@ -39,10 +40,10 @@ final class InputLines: @unchecked Sendable {
   /// - Parameter path: nil and `-` mean standard input.
   convenience init(path: String?, limitBytes: Int) throws(CommandError) {
     guard let path, path != "-" else {
-      self.init(STDIN_FILENO, "standard input", ownsDescriptor: false, limitBytes)
+      self.init(StandardInput.descriptor, "standard input", ownsDescriptor: false, limitBytes)
       return
     }
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(SystemPath.of(path), O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw CommandError(.usage, "cannot read \(PlainText.path(path)): \(String(cString: strerror(errno)))")
     }

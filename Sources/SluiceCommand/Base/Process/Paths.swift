@@ -1,4 +1,5 @@
 import Glibc
+import SluiceSupport
 
 /// Functions on the paths of files.
 enum Paths {
@@ -11,17 +12,13 @@ enum Paths {
 
   /// The absolute path without symbolic links; nil if nothing exists at the path.
   static func resolved(_ path: String) -> String? {
-    guard let resolved = realpath(path, nil) else { return nil }
+    guard let resolved = realpath(SystemPath.of(path), nil) else { return nil }
     defer { free(resolved) }
     return String(cString: resolved)
   }
 
-  /// The absolute path, starting from the current folder; symbolic links are kept.
-  static func absolute(_ path: String) -> String {
-    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
-    defer { free(folder) }
-    return "\(String(cString: folder))/\(path)"
-  }
+  /// The absolute path, starting from the folder in which the command was started; symbolic links are kept.
+  static func absolute(_ path: String) -> String { SystemPath.fromCurrentFolder(SystemPath.absolute(path)) }
 
   /// Creates a folder that only the user can access. The folder's name begins with `beginning`. Returns nil and sets
   /// `errno` if that fails.
@@ -33,6 +30,6 @@ enum Paths {
 
   static func isFolder(_ path: String) -> Bool {
     var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    return stat(SystemPath.of(path), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 }

@@ -30,13 +30,17 @@ final class ProcessSignals: Sendable {
     let signals = Self.signals(takesHangUp)
     withUnsafePointer(to: signals) { _ = pthread_sigmask(SIG_BLOCK, $0, nil) }
     // With this, a write to a closed pipe fails with EPIPE.
-    signal(SIGPIPE, SIG_IGN)
+    sluice_survive_signal(SIGPIPE)
     // With this, a write beyond the size limit of files (ulimit -f) fails with EFBIG.
-    signal(SIGXFSZ, SIG_IGN)
+    sluice_survive_signal(SIGXFSZ)
     try SystemThread.begin("sluice-signals") { [self] in
       while true { take(Self.wait(for: signals)) }
     }.detach()
   }
+
+  /// Whether the command has inherited that SIGCHLD is ignored. The first use of this value ends that for the command,
+  /// because it needs the statuses of its children; ``AttachedProgram`` hands it on.
+  static let ignoredChildren = sluice_keep_child_statuses() != 0
 
   /// The first signal that was received; nil if there was none.
   var received: Int32? { state.withLock { $0.signal } }

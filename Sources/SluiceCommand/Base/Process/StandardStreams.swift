@@ -4,21 +4,37 @@ import Sluice
 import SluiceAssembly
 import SluiceSupport
 
-/// The streams that the command was started with.
+/// The input that the command was started with. Libraries and the programs that they start cannot read it.
+enum StandardInput {
+  private static let kept = Locked(STDIN_FILENO)
+
+  /// The descriptor of the command's input.
+  static var descriptor: Int32 { kept.withLock { $0 } }
+
+  fileprivate static func keep(_ descriptor: Int32) {
+    kept.withLock { $0 = descriptor }
+    SystemPath.keepStart(standardInput: descriptor)
+  }
+}
+
+/// The output that the command was started with.
 enum StandardOutput {
   private static let kept = Locked(STDOUT_FILENO)
 
   /// The descriptor for the command's data. It is -1 if standard output was closed at the start; each write then fails.
   static var descriptor: Int32 { kept.withLock { $0 } }
 
-  /// Reserves standard output for the command: after this call, text that libraries print there goes to standard error.
-  /// Must be called once, before any thread is started and any library is mapped.
+  /// Reserves standard input and output for the command: after this call, text that libraries print goes to standard
+  /// error, and they read nothing. Keeps the folder in which the command was started, too. Must be called once, before
+  /// any thread is started and any library is mapped.
   static func keepApart() throws(CommandError) {
-    let descriptor = sluice_take_standard_output()
-    guard descriptor >= 0 || errno == EBADF else {
+    var input: Int32 = -1
+    let descriptor = sluice_take_standard_streams(&input)
+    guard descriptor >= 0 || errno == EBADF && input >= 0 else {
       throw CommandError(
-        .failed, "cannot separate standard output from the output of plugins: \(String(cString: strerror(errno)))")
+        .failed, "cannot separate the standard streams from those of plugins: \(String(cString: strerror(errno)))")
     }
+    StandardInput.keep(input)
     kept.withLock { $0 = descriptor }
   }
 

@@ -1,5 +1,6 @@
 import Glibc
 import SluiceMessages
+import SluiceSupport
 
 /// Opens a file for content that can hold secrets. Only its owner can read the file.
 enum PrivateFile {
@@ -18,7 +19,8 @@ enum PrivateFile {
       throw CommandError(.usage, "\(option): expected the name of a file, found \(PlainText.quote(path))")
     }
     try check(path, option, isNot: arguments)
-    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+    let descriptor = Glibc.open(SystemPath.of(path), flags, 0o600)
     guard descriptor >= 0 else { throw unopened(path, option, errno) }
     do throws(CommandError) {
       try check(descriptor, path, option, besides: input)

@@ -44,7 +44,7 @@ enum BuildKeeper {
     while true {
       var polled = [
         pollfd(fd: ended, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: StandardInput.descriptor, events: Int16(POLLIN), revents: 0),
       ]
       // Old kernels cannot open a descriptor for a process. On them, this checks every 20 ms whether the process has
       // ended.

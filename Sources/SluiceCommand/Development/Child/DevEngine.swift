@@ -31,7 +31,7 @@ final class DevEngine: Sendable {
   }
 
   private static func serve() throws(CommandError) -> ExitStatus {
-    let descriptor = takeChannel()
+    let descriptor = StandardInput.descriptor
     let signals = try ProcessSignals()
     let lines = InputLines(
       owning: fcntl(descriptor, F_DUPFD_CLOEXEC, 3), name: "the supervisor", limitBytes: lineLimitBytes)
@@ -70,15 +70,6 @@ final class DevEngine: Sendable {
     return signals.received.map { .interrupted(by: $0) } ?? .succeeded
   }
 
-  /// Moves the channel away from standard input, so that plugins can neither read from it nor write to it by accident.
-  private static func takeChannel() -> Int32 {
-    let channel = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-    let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
-    dup2(nothing, STDIN_FILENO)
-    close(nothing)
-    return channel
-  }
-
   private init(_ order: EngineOrder, _ reporter: EngineReporter) throws(CommandError) {
     self.reporter = reporter
     recordings = EngineRecordings(reporter)
@@ -88,6 +79,7 @@ final class DevEngine: Sendable {
     configuration.control = place
     TaskPool.start()
     defer { ProcessEnd.watch() }
+    Self.watchProcess(reporter)
     let trial = HelperTrial { subject, words in
       reporter.log(LogLine(level: .warning, message: "\(subject): \(words)"))
     }

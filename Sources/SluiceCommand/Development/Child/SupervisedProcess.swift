@@ -83,7 +83,7 @@ final class SupervisedProcess: Sendable {
     let strings = ProcessEnvironment.copies(replacing: environment)
     defer { for text in arguments + strings { free(text) } }
     let status = sluice_spawn_helper_passing(
-      &process, "/proc/self/exe", arguments, strings, channel, output, passed)
+      &process, RunningProgram.executable ?? "sluice", arguments, strings, channel, output, passed)
     guard status == 0 else {
       throw CommandError(.failed, "cannot start a process: \(String(cString: strerror(status)))")
     }

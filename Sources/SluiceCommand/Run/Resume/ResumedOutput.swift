@@ -34,7 +34,7 @@ final class ResumedOutput {
         .usage, "--resume: standard output cannot be read back; name the file of the earlier run with --output")
     }
     self.path = path
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o666)
+    descriptor = open(SystemPath.of(path), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o666)
     guard descriptor >= 0 else {
       throw CommandError(
         .failed, "--resume: cannot open \(PlainText.path(path)): \(String(cString: strerror(errno)))")

@@ -3,12 +3,13 @@ import SluiceMessages
 import SluicePipeline
 import SluicePluginFile
 import SluicePluginImage
+import SluiceSupport
 
 /// The options about certificates, keys, versions and ciphers.
 enum TLSOptions {
   static func apply(_ arguments: ParsedArguments, to tls: inout TLSSettings) throws(CommandError) {
     if arguments.has("insecure") { tls.verify = false }
-    if let authorities = arguments["cacert"] { tls.ca = authorities }
+    if let authorities = arguments["cacert"] { tls.ca = SystemPath.of(authorities) }
     try applyCertificate(arguments, to: &tls)
     tls.versions = try versions(arguments)
     tls.ciphers.tls12 = arguments["ciphers"]
@@ -24,8 +25,8 @@ enum TLSOptions {
       return
     }
     let (path, password) = split(given)
-    tls.certificate = path
-    tls.key = arguments["key"]
+    tls.certificate = SystemPath.of(path)
+    tls.key = arguments["key"].map(SystemPath.of)
     tls.password = arguments["pass"] ?? password
   }
 

@@ -1,5 +1,6 @@
 import Glibc
 import SluiceMessages
+import SluiceSupport
 
 /// The continuation of a download (`-C`), whose first bytes are already in the output file.
 struct ResumedBody: Sendable {
@@ -19,7 +20,7 @@ struct ResumedBody: Sendable {
     }
     guard let path else { throw CommandError(.usage, "send: -C - needs -o or -O: the size of the file is the offset") }
     var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
+    guard stat(SystemPath.of(path), &status) == 0 else { return nil }
     return status.st_size > 0 ? ResumedBody(offset: Int(status.st_size)) : nil
   }
 

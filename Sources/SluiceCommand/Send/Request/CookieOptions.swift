@@ -4,6 +4,7 @@ import SluiceClient
 import SluiceCookies
 import SluiceMessages
 import SluicePluginImage
+import SluiceSupport
 
 /// The cookies of `-b` and `--cookie-jar`: cookies from files, and cookies that responses set.
 struct CookieOptions {
@@ -45,7 +46,7 @@ struct CookieOptions {
 
   private static func read(_ path: String, into jar: CookieJar, _ arguments: ParsedArguments) throws(CommandError) {
     // As with curl, a file that does not exist yet counts as empty.
-    guard path == "-" || access(path, F_OK) == 0 else { return }
+    guard path == "-" || access(SystemPath.of(path), F_OK) == 0 else { return }
     let content = try DataReader(limitBytes: 32 << 20).content(ofFile: path, "-b")
     // As with curl, a line that is no cookie does not make the others useless.
     let cookies = try? CookieFileText.read(content + [UInt8(ascii: "\n")], now: CookieJar.wallClock()) { damage in

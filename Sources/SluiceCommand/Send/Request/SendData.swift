@@ -33,7 +33,8 @@ struct SendData {
       let isInput = upload == "-" || upload == "."
       uploadedFile = isInput ? nil : upload
       if streamsInput, isInput || DataReader.isPipe(upload) {
-        let source = isInput ? .descriptor(STDIN_FILENO) : PumpedBody.Source.file(FileBody(path: upload, byteCount: 0))
+        let source =
+          isInput ? .descriptor(StandardInput.descriptor) : PumpedBody.Source.file(FileBody(path: upload, byteCount: 0))
         body = PumpedBody.make(source)
       } else {
         body = try reader.body(ofFile: isInput ? "-" : upload, "-T")

@@ -1,0 +1,20 @@
+// Compares the state that plugins share with the process, before and after each call. In C because the floating-point
+// modes are in registers, and because the records of calls are.
+#ifndef SLUICE_PROCESS_WATCH_H
+#define SLUICE_PROCESS_WATCH_H
+#include <stdint.h>
+#include "call_record.h"
+
+/// Called on the thread of a call that has changed the state, before the call counts as ended. `change` is the end of a
+/// sentence about the call: `changed the current folder from "/a" to "/b"`. It is valid during the call.
+///
+/// `subject` is NULL if the state has changed while no call was compared, for example by a thread of a plugin.
+typedef void (*sluice_change_handler)(
+    const sluice_call_subject *_Nullable subject, uint32_t callback, const char *_Nonnull change);
+
+/// From now on, compares for each call of each thread: the rounding and flush modes, the signal mask and the locale of
+/// the thread, and the current folder, the umask and the locale of the process. A comparison makes several system calls.
+/// Must be called once, before any call.
+void sluice_watch_process(sluice_change_handler _Nonnull handler);
+
+#endif
