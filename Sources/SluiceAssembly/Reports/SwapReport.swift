@@ -51,6 +51,8 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
     package var plugins: [String]
     package var old: Build?
     package var new: Build?
+    /// What the new build does not replace, although it was published; one sentence about the library each.
+    package var warnings: [String] = []
 
     package init(library: String, plugins: [String], old: Build? = nil, new: Build? = nil) {
       self.library = library
@@ -78,6 +80,10 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
   public var reason: String?
   /// The loops that had not taken the snapshot within `swap.publish`, and what blocks them.
   package var late: [LoopObstacle] = []
+
+  /// What the new builds do not replace, although they were published: `"auth" at libauth.so: 1 unique symbol (…) keeps
+  /// the variables of the first generation after a swap; compile with -fno-gnu-unique`.
+  public var warnings: [String] { changes.flatMap(\.namedWarnings) }
 
   /// A report without changes.
   package init(
@@ -117,6 +123,11 @@ extension SwapReport: CustomStringConvertible {
 }
 
 extension SwapReport.Change: CustomStringConvertible {
+  /// The warnings, with the plugins and the library before them.
+  package var namedWarnings: [String] {
+    warnings.map { "\(plugins.map { "\"\($0)\"" }.joined(separator: ", ")) at \(library): \($0)" }
+  }
+
   package var description: String {
     let builds = [old, new].compactMap(\.self).map(\.description).joined(separator: " → ")
     return plugins.map { "\"\($0)\"" }.joined(separator: ", ") + (builds.isEmpty ? "" : " \(builds)")

@@ -102,7 +102,9 @@ struct AttachPlan: Sendable {
         // Created only once, because creating it also prunes the store.
         if known == nil { known = try PluginLoader(store: configuration.store, offer: offer) }
         guard let loader = known else { continue }
-        staged.append(try loader.stage(path, allowing: configuration.allowed(of: path)))
+        let library = try loader.stage(path, allowing: configuration.allowed(of: path))
+        for warning in library.facts.swapWarnings { StandardError.say("attach: \(path): \(warning)", .warning) }
+        staged.append(library)
       } catch {
         let plugin = configuration.plugins.first { $0.library == path }
         throw .plugin(error.named(plugin?.name ?? path), plugin?.location ?? ConfigurationLocation())

@@ -24,6 +24,9 @@ struct PluginReport {
     }
   }
 
+  /// What a swap to another build of this library will not replace.
+  var swapWarnings: [String] { facts?.swapWarnings ?? [] }
+
   /// The report for people. In the report, texts from the file contain no control characters, and never begin a line.
   var text: String {
     let path = PrintableText.line(self.path)

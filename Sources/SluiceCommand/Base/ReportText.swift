@@ -16,6 +16,7 @@ enum ReportText {
     let line =
       "\(report["trigger"]?.string ?? "?") \(report["id"]?.integer ?? 0): \(words)"
       + (what.isEmpty ? "" : " (\(what))") + ", \(duration(report["durationMs"]))" + late(report)
+      + warnings(report)
     return PrintableText.of(line)
   }
 
@@ -23,6 +24,13 @@ enum ReportText {
   private static func late(_ report: JSONValue) -> String {
     guard let late = report["late"], late.count > 0, let reason = report["reason"]?.string else { return "" }
     return "; " + reason
+  }
+
+  /// What the new builds do not replace.
+  private static func warnings(_ report: JSONValue) -> String {
+    let warnings =
+      report["changes"].map { $0.elements.flatMap { $0["warnings"].map { Array($0.elements) } ?? [] } } ?? []
+    return warnings.compactMap(\.string).map { "; warning: \($0)" }.joined()
   }
 
   static func changes(_ report: JSONValue) -> String {

@@ -1,6 +1,7 @@
 import Sluice
 import SluiceAssembly
 import SluiceJSON
+import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
@@ -19,12 +20,16 @@ enum CheckCommand {
   private static func check(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     guard let file = arguments["config"] else { throw CommandError(.usage, "check: expected -c FILE, a configuration") }
     let (configuration, problems) = problems(of: file)
+    let warnings = configuration.map(warnings) ?? []
     if arguments.has("json") {
-      try StandardOutput.write(verdict(file, configuration, problems))
+      try StandardOutput.write(verdict(file, configuration, problems, warnings))
     } else if let configuration, problems.isEmpty {
       try StandardOutput.write(words(file, configuration))
     }
-    if !arguments.has("json") { for problem in problems { StandardError.say(PrintableText.of(problem.message)) } }
+    if !arguments.has("json") {
+      for warning in warnings { StandardError.say(PrintableText.of(warning), .warning) }
+      for problem in problems { StandardError.say(PrintableText.of(problem.message)) }
+    }
     return problems.first?.status ?? .succeeded
   }
 
@@ -54,6 +59,14 @@ enum CheckCommand {
     return EngineStart.failure(EngineError(error.named(plugin.name), of: path, in: configuration))
   }
 
+  /// What a swap will not replace in the libraries of the configuration.
+  private static func warnings(_ configuration: Configuration) -> [String] {
+    configuration.libraries.flatMap { library in
+      let names = configuration.plugins(of: library).map { PlainText.quote($0) }.joined(separator: ", ")
+      return PluginReport(library).swapWarnings.map { "plugin \(names) at \(library): \($0)" }
+    }
+  }
+
   /// What is wrong with the files of `transport.tls`, which an engine reads only for its first https connection.
   private static func fileProblems(_ configuration: Configuration, _ file: String) -> [CommandError] {
     do throws(TransportError) { try Engine.checkTLS(configuration) } catch {
@@ -74,10 +87,13 @@ enum CheckCommand {
   }
 
   /// The verdict, such as `{"ok": false, "file": …, "problems": ["…"]}`, on one line.
-  private static func verdict(_ file: String, _ configuration: Configuration?, _ problems: [CommandError]) -> String {
+  private static func verdict(
+    _ file: String, _ configuration: Configuration?, _ problems: [CommandError], _ warnings: [String]
+  ) -> String {
     let document: JSONValue = ["ok": JSONValue(problems.isEmpty), "file": JSONValue(file)]
     if let configuration { document["plugins"] = .array(of: configuration.plugins.map(\.name)) }
     document["problems"] = .array(of: problems.map(\.message))
+    if !warnings.isEmpty { document["warnings"] = .array(of: warnings) }
     return "\(document)\n"
   }
 }

@@ -126,6 +126,7 @@ extension SwapReport.Change {
     ]
     document["old"] = old.map { $0.document() }
     document["new"] = new.map { $0.document() }
+    if !warnings.isEmpty { document["warnings"] = .array(of: warnings) }
     return document
   }
 }

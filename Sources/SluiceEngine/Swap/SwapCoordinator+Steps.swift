@@ -23,6 +23,11 @@ extension SwapCoordinator {
   func make(_ goal: Goal, _ changes: inout [SwapReport.Change]) async throws(SwapStop) -> Snapshot {
     let current = published
     let candidates = try await prepare(goal, current, &changes)
+    for change in changes {
+      for warning in change.namedWarnings {
+        log(LogLine(level: .warning, stage: change.plugins.first, message: "plugin \(warning)"))
+      }
+    }
     var generations = current.loaded
     var fresh: [GenerationRecord] = []
     let used = registry.use
@@ -98,11 +103,12 @@ extension SwapCoordinator {
         do {
           guard let reading = try result.get() else { break }
           readings.append(reading)
-          changes.append(
-            SwapReport.Change(
-              library: library, plugins: plugins, old: known?.build,
-              new: SwapReport.Build(
-                version: reading.facts.note?.version, hash: reading.image.hash.hex, buildID: reading.facts.buildID)))
+          var change = SwapReport.Change(
+            library: library, plugins: plugins, old: known?.build,
+            new: SwapReport.Build(
+              version: reading.facts.note?.version, hash: reading.image.hash.hex, buildID: reading.facts.buildID))
+          change.warnings = reading.facts.swapWarnings
+          changes.append(change)
           break
         } catch {
           // If the file is a private copy, there is no second attempt, because a private copy never changes.

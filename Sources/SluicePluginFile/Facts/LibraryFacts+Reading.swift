@@ -67,6 +67,7 @@ extension LibraryFacts {
     ownJanssonSymbol = survey.ownJanssonSymbol
     swiftRuntime = Self.swiftRuntime(survey, links.needed)
     threadStarter = survey.threadStarter
+    sanitizer = survey.sanitizer
     hazards = file.hazards(links)
   }
 

@@ -14,6 +14,7 @@ struct SymbolSurvey {
   var exportedRuntimeSymbol: String?
   var foreignRuntimeSymbol: String?
   var threadStarter: String?
+  var sanitizer: LibraryFacts.Sanitizer?
   var usesCPlusPlus = false
   var exportedSymbolCount = 0
   var uniqueSymbols: [String] = []
@@ -64,6 +65,9 @@ struct SymbolSurvey {
       entry = isExported ? (symbol.type == STT_FUNC ? .defined : .notFunction) : isDefined ? .hidden : .undefined
     }
     if !isDefined && Self.isJansson(name) { usesJansson = true }
+    if !isDefined, let found = LibraryFacts.Sanitizer.allCases.first(where: { strcmp(name, $0.symbol) == 0 }) {
+      sanitizer = found
+    }
     if !isDefined, threadStarter == nil { threadStarter = Self.threadStarter(name) }
     if Self.isRuntime(name) {
       if !isDefined { foreignRuntimeSymbol = String(cString: name) }

@@ -1,9 +1,25 @@
+import Glibc
+
 extension LibraryFacts {
   /// Why this host cannot use the library as a plugin; nil if it can. `path` only appears in the message.
   public func refusal(by host: HostOffer = HostOffer(), at path: String) -> PluginError? {
     let subject = PluginError.Subject.plugin(name: nil, path: path)
     return entryRefusal(subject) ?? noteRefusal(subject, host) ?? janssonRefusal(subject)
-      ?? runtimeRefusal(subject) ?? hazardRefusal(subject, host)
+      ?? runtimeRefusal(subject) ?? hazardRefusal(subject, host) ?? sanitizerRefusal(subject)
+  }
+
+  /// The runtime of a sanitizer ends the process if it is loaded later than the program.
+  private func sanitizerRefusal(_ subject: PluginError.Subject) -> PluginError? {
+    guard let sanitizer, dlsym(nil, sanitizer.symbol) == nil, !Self.allowsLateSanitizer(sanitizer) else { return nil }
+    return PluginError(
+      .loadFailed, subject, "is built with \(sanitizer.rawValue), whose runtime must be in the program from its start",
+      advice: "start the program with LD_PRELOAD=$(gcc -print-file-name=\(sanitizer.library)) if gcc has built it, or "
+        + "build it without -fsanitize")
+  }
+
+  private static func allowsLateSanitizer(_ sanitizer: Sanitizer) -> Bool {
+    guard sanitizer == .address, let options = getenv("ASAN_OPTIONS") else { return false }
+    return String(cString: options).contains("verify_asan_link_order=0")
   }
 
   private func entryRefusal(_ subject: PluginError.Subject) -> PluginError? {

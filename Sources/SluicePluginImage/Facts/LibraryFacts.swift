@@ -29,6 +29,18 @@ public struct LibraryFacts: Sendable, Hashable {
     case mixed(symbol: String)
   }
 
+  /// A sanitizer of the compiler that has a runtime of its own.
+  package enum Sanitizer: String, Sendable, Hashable, CaseIterable {
+    case address = "AddressSanitizer"
+    case thread = "ThreadSanitizer"
+
+    /// A function of its runtime, which each library that was built with it calls.
+    package var symbol: String { self == .address ? "__asan_init" : "__tsan_init" }
+
+    /// The library of its runtime in GCC.
+    var library: String { self == .address ? "libasan.so" : "libtsan.so" }
+  }
+
   /// The function that a plugin exports (`plugin.h`).
   public static let entrySymbol = "sluice_plugin_entry"
 
@@ -70,6 +82,8 @@ public struct LibraryFacts: Sendable, Hashable {
   /// The functions that the library uses and that start threads of Swift's runtime. They are known only if the library
   /// uses the shared runtime.
   public var threadStarter: String?
+  /// The sanitizer that the library was built with. Its runtime must be in the process from the start.
+  package var sanitizer: Sanitizer?
   /// The ways in which the library weakens the memory protection of the process.
   public var hazards: Set<LibraryHazard> = []
   /// The hash of the whole file, which identifies the build.
@@ -91,16 +105,20 @@ public struct LibraryFacts: Sendable, Hashable {
 
 extension LibraryFacts {
   /// Warnings about later problems of a usable library; one sentence each.
-  public var warnings: [String] {
+  public var warnings: [String] { swapWarnings + hazards.sorted().map(\.warning) }
+
+  /// The warnings about what a swap to another build does not replace.
+  package var swapWarnings: [String] {
     var warnings = privateLibraries.map {
       "needs \($0) from its own folder; that library is not copied along, and is never replaced once it is loaded; "
         + "link it statically"
     }
     if let first = uniqueSymbols.first {
       warnings.append(
-        "\(uniqueSymbols.count) unique symbols (\(first) …) keep the variables of the first generation after a swap; "
-          + "compile with -fno-gnu-unique")
+        (uniqueSymbols.count == 1
+          ? "1 unique symbol (\(first)) keeps" : "\(uniqueSymbols.count) unique symbols (\(first) …) keep")
+          + " the variables of the first generation after a swap; compile with -fno-gnu-unique")
     }
-    return warnings + hazards.sorted().map(\.warning)
+    return warnings
   }
 }

@@ -35,7 +35,7 @@ public struct HelperTrial: LibraryTrial {
     let secrets = TrialSecrets(
       request.instances.flatMap { [$0.configuration, Self.document($0.state)] + $0.places.map(\.configuration) })
     if let failure = report.failure(of: request.subject, secrets: secrets) { throw failure }
-    if let warning = report.exitWarning { warn(request.subject, warning) }
+    for warning in report.changes + [report.exitWarning].compactMap(\.self) { warn(request.subject, warning) }
   }
 
   private static func document(_ state: SavedState?) -> JSONValue {
@@ -47,7 +47,7 @@ public struct HelperTrial: LibraryTrial {
       return TrialRequest(
         library: candidate.copy, path: candidate.path,
         instances: try candidate.instances.map(Self.instance), deadline: candidate.deadline,
-        limits: TrialLimits(deadline: candidate.deadline))
+        limits: TrialLimits(deadline: candidate.deadline).allowing(candidate.facts.sanitizer))
     } catch {
       throw PluginError(
         .trialUnavailable, .plugin(name: nil, path: candidate.path), "could not be tried out: \(error)")

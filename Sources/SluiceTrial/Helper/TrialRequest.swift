@@ -87,6 +87,14 @@ package struct TrialLimits: Sendable, Hashable {
     self.fileBytes = fileBytes
   }
 
+  /// Returns these limits without a limit of memory if the library has a sanitizer, which reserves more address space
+  /// than any machine has memory.
+  func allowing(_ sanitizer: LibraryFacts.Sanitizer?) -> TrialLimits {
+    var limits = self
+    if sanitizer != nil { limits.memoryBytes = .max }
+    return limits
+  }
+
   /// Makes the default limits, with a maximum processor time that is not below the deadline.
   init(deadline: Duration) {
     self.init(processorSeconds: max(20, UInt64(clamping: deadline.components.seconds) &+ 1))

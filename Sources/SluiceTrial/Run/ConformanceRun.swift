@@ -21,6 +21,7 @@ package struct ConformanceRun: Sendable {
   private let helper: TrialHelper
   /// The further input that the checks get, in addition to the instances.
   private let payload: JSONValue = .object()
+  private var sanitizer: LibraryFacts.Sanitizer?
 
   /// - Parameters:
   ///   - configuration: nil means the smallest configuration that the plugin's schema allows, or an empty configuration
@@ -44,7 +45,9 @@ package struct ConformanceRun: Sendable {
   package mutating func run(
     derived: (JSONValue) -> Void = { _ in }, begin: (ConformanceCheck) -> Void = { _ in }, end: (Outcome) -> Void
   ) throws(PluginError) {
-    let copy = try PluginLoader(store: nil).stage(path).copy
+    let staged = try PluginLoader(store: nil).stage(path)
+    let copy = staged.copy
+    sanitizer = staged.facts.sanitizer
     if instances.isEmpty {
       try deriveInstance(copy.path)
       if let configuration = instances.first?.configuration { derived(configuration) }
@@ -64,7 +67,8 @@ package struct ConformanceRun: Sendable {
   /// Uses the configuration derived from the schema, if the plugin accepts it.
   private mutating func deriveInstance(_ copy: String) throws(PluginError) {
     let request = TrialRequest(
-      library: copy, path: path, task: TrialRun.schemaTask, instances: [], deadline: deadline)
+      library: copy, path: path, task: TrialRun.schemaTask, instances: [], deadline: deadline,
+      limits: TrialLimits().allowing(sanitizer))
     let report = try TrialProcess(request, helper: helper).run()
     guard let text = report.result?["schema"]?.string, let schema = try? JSONValue(parsing: text),
       let configuration = ExampleConfiguration(schema: schema).value, !Array(configuration.members).isEmpty
@@ -77,7 +81,8 @@ package struct ConformanceRun: Sendable {
 
   /// Why the plugin does not accept these configurations; nil if it accepts them.
   private func refusal(of instances: [TrialRequest.Instance], _ copy: String) throws(PluginError) -> PluginError? {
-    let request = TrialRequest(library: copy, path: path, instances: instances, deadline: deadline)
+    let request = TrialRequest(
+      library: copy, path: path, instances: instances, deadline: deadline, limits: TrialLimits().allowing(sanitizer))
     let report = try TrialProcess(request, helper: helper).run()
     guard let error = report.failure(of: request.subject, secrets: TrialSecrets(instances.map(\.configuration))),
       error.code == .configuration || error.code == .createFailed
@@ -88,7 +93,8 @@ package struct ConformanceRun: Sendable {
   private func verdict(of check: ConformanceCheck, _ copy: String) throws(PluginError) -> CheckVerdict {
     let request = TrialRequest(
       library: copy, path: path, task: check.name, instances: instances, seed: seed, deadline: deadline,
-      limits: TrialLimits(processorSeconds: UInt64(clamping: deadline.components.seconds) + 1, descriptors: 1024),
+      limits: TrialLimits(processorSeconds: UInt64(clamping: deadline.components.seconds) + 1, descriptors: 1024)
+        .allowing(sanitizer),
       payload: payload)
     let report = try TrialProcess(request, helper: helper).run()
     let secrets = TrialSecrets(instances.map(\.configuration))
