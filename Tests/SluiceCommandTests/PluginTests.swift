@@ -18,6 +18,24 @@ import Testing
     #expect(server.requests.first?.headers.first("authorization") == "Bearer t0k")
   }
 
+  @Test(.enabled(if: !Sanitizer.isOn)) func `a plugin with AddressSanitizer needs its runtime from the start`()
+    async throws
+  {
+    let plugin = try await PluginCompiler.compile("acts", flags: ["-fsanitize=address"])
+    chmod(plugin.path, 0o755)
+    for command in [["run", "-q", "--plugin", plugin.path], ["plugin", "validate", plugin.path]] {
+      let refused = try await Tool.run(arguments: command)
+      #expect(refused.status == 3, "\(refused.errorText)")
+      #expect(refused.errorText.contains("is built with AddressSanitizer"), "\(refused.errorText)")
+      #expect(refused.errorText.contains("LD_PRELOAD"))
+    }
+    let runtime = try await Command.check("gcc", ["-print-file-name=libasan.so"]).outputText
+    let environment = ["LD_PRELOAD": runtime.filter { !$0.isNewline }, "ASAN_OPTIONS": "detect_leaks=0:handle_segv=0"]
+    let accepted = try await Tool.run(
+      arguments: ["run", "-q", "--plugin", plugin.path], environment: environment)
+    #expect(accepted.status == 0, "\(accepted.errorText)")
+  }
+
   @Test func `send removes the files that a plugin gave to the host`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

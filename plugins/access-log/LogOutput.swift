@@ -14,9 +14,10 @@ struct LogOutput: Sendable {
   /// Whether the output ends in the middle of a line, because a failure cut off the last write.
   private var isMidLine = false
 
-  /// The path "-" means standard error.
+  /// The path "-" means standard error. A relative path is resolved now, because another plugin could change the current
+  /// folder later.
   init(path: String) {
-    self.path = path == "-" ? nil : path
+    self.path = path == "-" ? nil : SystemPath.fromCurrentFolder(path)
   }
 
   /// A failure of the file, for the log of the host.

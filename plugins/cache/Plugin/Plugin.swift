@@ -1,6 +1,7 @@
 import CacheRules
 import Glibc
 public import SluicePlugin
+import SluiceSupport
 
 /// A private HTTP cache (RFC 9111). It answers requests itself where it can, and asks the origin to confirm stored
 /// responses where it must.
@@ -33,7 +34,8 @@ struct Cache: Plugin {
     let disk = configuration.disk.map { disk in
       DiskStore(
         DiskFolder(
-          path: disk.path, maximumBytes: disk.bytes ?? CacheConfiguration.defaultDiskBytes,
+          path: SystemPath.fromCurrentFolder(disk.path),
+          maximumBytes: disk.bytes ?? CacheConfiguration.defaultDiskBytes,
           maximumEntryBytes: configuration.entryBytes), host)
     }
     store = CacheStore(memoryBytes: configuration.memoryBytes, disk: disk)
