@@ -18,6 +18,65 @@ import Testing
     #expect(server.requests.first?.headers.first("authorization") == "Bearer t0k")
   }
 
+  @Test func `json-edit changes a small body from a file, and leaves the file alone`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(#"{"a": 1}"#, to: "body.json")
+    let plugin = #"\#(Self.editing)={"request": [{"op": "set", "path": "/b", "value": 2, "create": true}]}"#
+    let sent = try await Tool.run(
+      "send", "--plugin", plugin, "-H", "content-type: application/json", "--data-binary", "@\(file)", server.baseURL)
+    #expect(sent.status == 0, "\(sent.errorText)")
+    let line: JSONValue = [
+      "method": "POST", "url": JSONValue(server.baseURL), "headers": ["content-type": "application/json"],
+      "body": ["file": JSONValue(file)],
+    ]
+    let ran = try await Tool.run("run", "-q", "--plugin", plugin, input: "\(line)\n")
+    #expect(ran.status == 0, "\(ran.outputText)")
+    for request in server.requests { #expect(try JSONValue(parsing: request.body) == ["a": 1, "b": 2]) }
+    #expect(server.requestCount == 2)
+    #expect(try FileTree.readText(file) == #"{"a": 1}"#)
+  }
+
+  @Test func `a body in a file that is larger than the limit of memory is not read`() async throws {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write("[\"\(String(repeating: "a", count: 2000))\"]", to: "body.json")
+    let configuration = try folder.write(
+      """
+      {"plugins": {"e": {"library": "\(Self.editing)", "config": {"request": [{"op": "remove", "path": "/x"}]}}},
+       "request": ["e"], "transport": {"spillBytes": 1000}}
+      """, to: "c.json")
+    let result = try await Tool.run(
+      "send", "-c", configuration, "-H", "content-type: application/json", "--data-binary", "@\(file)",
+      "http://127.0.0.1:1/")
+    #expect(
+      result.errorText.contains("it is in a file, and has more bytes than are held in memory"), "\(result.errorText)")
+  }
+
+  @Test func `an access log to a pipe without a reader fails at once and names the pipe`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let pipe = folder.path("pipe")
+    try #require(mkfifo(pipe, 0o600) == 0)
+    let configuration = try folder.write(
+      """
+      {"plugins": {"log": {"library": "\(BuiltProducts.library("access-log"))", "config": {"output": "\(pipe)"}}},
+       "tracers": ["log"]}
+      """, to: "c.json")
+    let result = try await Tool.run("send", "-c", configuration, server.baseURL)
+    #expect(result.status != 0)
+    #expect(
+      result.errorText.contains(
+        "cannot open \(pipe): no process has opened the pipe for reading; start its reader first"),
+      "\(result.errorText)")
+    // The shell opens both ends before the command starts, so there is always a reader.
+    let script =
+      "exec 3<>\(pipe); \(Tool.path) send -s -o /dev/null -c \(configuration) \(server.baseURL); echo $?; head -n 1 <&3"
+    let read = try await Command.run("sh", ["-c", script], environment: Tool.cleared)
+    #expect(read.outputText.hasPrefix("0\n") && read.outputText.contains("GET"), "\(read)")
+  }
+
   @Test(.enabled(if: !Sanitizer.isOn)) func `a plugin with AddressSanitizer needs its runtime from the start`()
     async throws
   {

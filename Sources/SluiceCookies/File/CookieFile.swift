@@ -44,7 +44,7 @@ struct CookieFile: Sendable {
   /// Checks, without changing anything, whether the file could be written now.
   func checkReplacing() throws(CookieJarError) {
     if try isStream() { return }
-    guard faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 else {
+    guard faccessat(AT_FDCWD, SystemPath.of(folder), W_OK | X_OK, AT_EACCESS) == 0 else {
       throw system("create a file beside it", errno)
     }
   }
@@ -54,7 +54,7 @@ struct CookieFile: Sendable {
   /// Whether the path is that of a pipe or a device. Anything else that is not a regular file is refused.
   private func isStream() throws(CookieJarError) -> Bool {
     var status = stat()
-    guard lstat(path, &status) == 0 else { return false }
+    guard lstat(SystemPath.of(path), &status) == 0 else { return false }
     switch OutputTarget(status) {
     case .file: return false
     case .stream: return true
@@ -66,6 +66,7 @@ struct CookieFile: Sendable {
   /// is, but a FIFO must have a reader already.
   func replace(with bytes: [UInt8]) throws(CookieJarError) {
     if try isStream() { return try write(bytes) }
+    let path = SystemPath.of(path)
     let part = "\(path).\(TemporaryFiles.randomName).new"
     guard let file = FileDescriptor(opening: part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600) else {
       throw system("create a file beside it", errno)

@@ -32,14 +32,18 @@ package enum BodyDocument {
   /// marked `unreadable`, so that nothing is lost. A body that a stage has set stays unchanged, except that text or
   /// base64 can become `json`.
   ///
+  /// - Parameter fileLimitBytes: the maximum size of a file whose content is parsed. A larger file stays `file`.
   /// - Returns: the text that has become `json`; nil if none has.
   @discardableResult
-  package static func fill(_ document: JSONValue, from body: Body, _ filling: Filling) -> [UInt8]? {
+  package static func fill(
+    _ document: JSONValue, from body: Body, _ filling: Filling, fileLimitBytes: Int = 0
+  ) -> [UInt8]? {
     guard filling != .none else { return nil }
     let wantsJSON = filling == .parsed && hasJSONMediaType(document)
-    if let present = document["body"] { return wantsJSON ? parse(present) : nil }
+    if let present = document["body"] { return wantsJSON ? parse(present, body, fileLimitBytes) : nil }
     guard let made = make(body, parsing: wantsJSON) else { return nil }
     document["body"] = made
+    if wantsJSON, case .file(let file) = body { return parse(file, into: made, fileLimitBytes) }
     return made["json"] == nil ? nil : body.bytes
   }
 
@@ -47,17 +51,34 @@ package enum BodyDocument {
     switch body {
     case .empty, .stream: nil
     case .bytes(let bytes): bytes.isEmpty ? nil : make(bytes, parsing: parsing)
-    case .file(let file): make(file, parsing: parsing)
+    case .file(let file):
+      parsing && file.byteCount == 0
+        ? nil : ["file": JSONValue(file.path), "bytes": JSONValue(Int64(file.byteCount))] as JSONValue
     }
   }
 
-  private static func make(_ file: FileBody, parsing: Bool) -> JSONValue {
-    let form: JSONValue = ["file": JSONValue(file.path), "bytes": JSONValue(Int64(file.byteCount))]
-    if parsing { form["unreadable"] = inFile }
-    return form
+  /// Replaces the file by its parsed content, and returns the content; otherwise marks the file `unreadable`. Only reads
+  /// a file that is as small as a body that is held in memory.
+  private static func parse(_ file: FileBody, into form: JSONValue, _ limitBytes: Int) -> [UInt8]? {
+    guard file.byteCount <= limitBytes else {
+      form["unreadable"] = tooLarge
+      return nil
+    }
+    let content = FileDescriptor(opening: file.path, O_RDONLY | O_NONBLOCK | O_NOCTTY)?.readAll(
+      capacity: file.byteCount)
+    guard let content, content.count == file.byteCount else {
+      form["unreadable"] = "it is in a file, which cannot be read"
+      return nil
+    }
+    guard content.withUnsafeBytes({ parse($0, into: form) }) else { return nil }
+    form["file"] = nil
+    form["bytes"] = nil
+    return content
   }
 
-  private static var inFile: JSONValue { "it is in a file, not in memory (see transport.spillBytes)" }
+  private static var tooLarge: JSONValue {
+    "it is in a file, and has more bytes than are held in memory (see transport.spillBytes)"
+  }
 
   private static func make(_ bytes: [UInt8], parsing: Bool) -> JSONValue {
     let form = JSONValue.object()
@@ -72,8 +93,8 @@ package enum BodyDocument {
     return form
   }
 
-  /// Parses content that the document has as text or base64, and returns it.
-  private static func parse(_ form: JSONValue) -> [UInt8]? {
+  /// Parses content that the document has as text or base64, or in the file of the native body, and returns it.
+  private static func parse(_ form: JSONValue, _ native: Body, _ fileLimitBytes: Int) -> [UInt8]? {
     for key in ["text", "base64"] {
       guard let member = form[key] else { continue }
       let text = member.withStringBytes { key == "text" ? Array($0) : Base64.decode($0.span) } ?? nil
@@ -81,7 +102,10 @@ package enum BodyDocument {
       form[key] = nil
       return text
     }
-    if form["file"] != nil { form["unreadable"] = inFile }
+    guard let path = form["file"]?.string else { return nil }
+    // A file that a stage has named is not read.
+    if case .file(let file) = native, file.path == path { return parse(file, into: form, fileLimitBytes) }
+    form["unreadable"] = tooLarge
     return nil
   }
 

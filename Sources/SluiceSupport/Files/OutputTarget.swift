@@ -28,7 +28,7 @@ package enum OutputTarget: Equatable, Sendable {
   /// Follows symbolic links. A path that cannot be examined counts as a file, because opening it finds the reason.
   package init(at path: String) {
     var status = stat()
-    self = stat(path, &status) == 0 ? OutputTarget(status) : .file
+    self = stat(SystemPath.of(path), &status) == 0 ? OutputTarget(status) : .file
   }
 
   /// Opens a path for writing. If it is a FIFO without a reader, waits for a reader, but at most for `limit`.
@@ -55,7 +55,7 @@ package enum OutputTarget: Equatable, Sendable {
   package static func openAtOnce(_ path: String, _ flags: CInt, mode: mode_t) -> CInt {
     var descriptor: CInt
     repeat {
-      descriptor = Glibc.open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode)
+      descriptor = Glibc.open(SystemPath.of(path), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode)
     } while descriptor < 0 && errno == EINTR
     return descriptor
   }
@@ -69,6 +69,7 @@ extension OutputTarget {
   /// Follows what the system lets this process follow (`fs.protected_symlinks`); otherwise returns nil with `errno` set.
   /// Stops at a link of `/proc`, see ``isInProc(_:)``.
   package static func following(_ path: String) -> String? {
+    let path = SystemPath.absolute(path)
     var (end, isOwn) = (path, true)
     var status = stat()
     for step in 0... {

@@ -38,6 +38,14 @@ package enum SystemPath {
     return join(folder, name)
   }
 
+  /// Makes a relative name absolute; it need not be UTF-8.
+  package static func absolute(_ name: [UInt8]) -> [UInt8] {
+    guard let first = name.first, first != UInt8(ascii: "/"), let folder = start.withLock({ $0?.folder }) else {
+      return name
+    }
+    return Array(join(folder, "").utf8) + name
+  }
+
   /// Makes a relative name absolute from the current folder of this moment. A plugin uses this when it is created.
   package static func fromCurrentFolder(_ name: String) -> String {
     guard let first = name.utf8.first, first != UInt8(ascii: "/"), let folder = getcwd(nil, 0) else { return name }

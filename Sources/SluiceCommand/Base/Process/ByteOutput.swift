@@ -47,7 +47,8 @@ final class ByteOutput: Sendable {
 
   /// Writes a whole file and waits until it is written. Does not follow a symbolic link at the path.
   static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(CommandError) {
-    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
+    let descriptor = Glibc.open(
+      SystemPath.of(path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
     guard descriptor >= 0 else { throw CommandError(.failed, Failure(name: path, errorNumber: errno).description) }
     let output = try ByteOutput(owning: descriptor, name: path)
     output.append(bytes)

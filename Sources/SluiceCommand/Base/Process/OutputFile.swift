@@ -34,9 +34,9 @@ struct OutputFile: Sendable {
     guard input == nil || FileIdentity(at: path) != input else {
       throw CommandError(.usage, "\(path) is also the input; name another output")
     }
-    let isThere = faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) == 0
+    let isThere = faccessat(AT_FDCWD, SystemPath.of(path), F_OK, AT_EACCESS) == 0
     let (place, mode) = isThere ? (path, W_OK) : (folder, W_OK | X_OK)
-    guard faccessat(AT_FDCWD, place, mode, AT_EACCESS) == 0 else {
+    guard faccessat(AT_FDCWD, SystemPath.of(place), mode, AT_EACCESS) == 0 else {
       throw CommandError(.failed, failure(errno).description)
     }
   }

@@ -62,16 +62,16 @@ final class OutputName: Sendable {
     }
   }
 
-  private static func open(_ path: [UInt8], _ flags: Int32) -> Int32 { Glibc.open(path.terminated, flags, 0o666) }
+  private static func open(_ path: [UInt8], _ flags: Int32) -> Int32 { Glibc.open(path.systemPath, flags, 0o666) }
 
   /// Removes the file, unless the name now belongs to another file.
   func remove(_ identity: FileIdentity) {
-    let path = bytes.terminated
+    let path = bytes.systemPath
     if FileIdentity(atPath: path) == identity { unlink(path) }
   }
 }
 
 extension [UInt8] {
-  /// The bytes as a text of C.
-  fileprivate var terminated: [CChar] { map { CChar(bitPattern: $0) } + [0] }
+  /// The path for the system, as a text of C.
+  fileprivate var systemPath: [CChar] { SystemPath.absolute(self).map { CChar(bitPattern: $0) } + [0] }
 }

@@ -71,7 +71,7 @@ enum OutputPath {
   }
 
   /// The first folder of the path that does not exist; the path itself if all its folders exist.
-  static func firstMissing(_ path: String) -> String { folders(of: path).first { access($0, F_OK) != 0 } ?? path }
+  static func firstMissing(_ path: String) -> String { folders(of: path).first { access(SystemPath.of($0), F_OK) != 0 } ?? path }
 
   /// The folders that lead to the file, from the outermost to its own.
   private static func folders(of path: String) -> [String] {
@@ -84,7 +84,7 @@ enum OutputPath {
 
   static func createFolders(of path: String) throws(CommandError) {
     for folder in folders(of: path) {
-      guard mkdir(folder, 0o750) == 0 || errno == EEXIST else {
+      guard mkdir(SystemPath.of(folder), 0o750) == 0 || errno == EEXIST else {
         throw CommandError(.failed, "cannot create the folder \(PlainText.path(folder)): \(SystemError.text(errno))")
       }
     }

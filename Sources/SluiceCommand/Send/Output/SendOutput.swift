@@ -3,6 +3,7 @@ import Sluice
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 
 /// The output of one request. The response is streamed to a file or to standard output, or is written as a document at
 /// the end.

@@ -43,7 +43,7 @@ struct DataReader {
   /// A body from a file. A regular file of any size is sent from the disk. Any other file is read completely first,
   /// because its length is not known before, and so is a file of `/proc` or `/sys`.
   func body(ofFile path: String, _ option: String) throws(CommandError) -> Body {
-    guard path != "-", access(path, R_OK) == 0 else { return .bytes(try content(ofFile: path, option)) }
+    guard path != "-", access(SystemPath.of(path), R_OK) == 0 else { return .bytes(try content(ofFile: path, option)) }
     do throws(UploadSource.Failure) {
       switch try UploadSource(at: path, limitBytes: limitBytes) {
       case .file(let byteCount): return .file(FileBody(path: path, byteCount: byteCount))

@@ -1,5 +1,6 @@
 import Glibc
 import SluiceMessages
+import SluiceSupport
 
 /// Users and passwords for hosts, from a file that ftp and curl read too: `machine HOST login USER password PASSWORD`.
 /// Users and passwords are bytes, which need not be UTF-8.
@@ -111,7 +112,7 @@ struct Netrc {
     let home = getenv("HOME").map { String(cString: $0) } ?? ""
     let path = named ?? "\(home)/.netrc"
     // As with curl, a missing file counts as empty.
-    if named == nil || arguments.has("netrc-optional"), access(path, F_OK) != 0 { return nil }
+    if named == nil || arguments.has("netrc-optional"), access(SystemPath.of(path), F_OK) != 0 { return nil }
     let content = try DataReader(limitBytes: 1 << 20).text(ofFile: path, named == nil ? "-n" : "--netrc-file")
     return try Netrc(content, file: path)
   }

@@ -86,6 +86,9 @@ package class Exchange: @unchecked Sendable {
   /// The transaction that calls the stages; nil after the transaction has ended, and in a copy.
   final var transaction: Transaction? { isRunning ? self as? Transaction : nil }
 
+  /// The maximum size of a body that is held in memory (`transport.spillBytes`).
+  package final var heldBodyBytes: Int { (transaction?.pipeline.settings.transfer ?? TransferOptions()).spillBytes }
+
   /// The texts of the request that the plugin host lends to stages. [loop]
   package final var lentTexts: (any AnyObject & Sendable)?
 

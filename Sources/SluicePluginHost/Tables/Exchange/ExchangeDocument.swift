@@ -46,7 +46,7 @@ enum ExchangeDocument {
     let document = present ?? LiveDocument(RequestDocument.make(exchange.nativeRequest, body: .none))
     document.isLineFixed = !called.offers(.rewrite)
     document.isBodyFixed = !called.offersBody(of: 0)
-    fill(document, exchange.nativeRequest.body, flags)
+    fill(document, exchange.nativeRequest.body, flags, exchange)
     keep(document, in: &exchange.requestDocument, called, flags)
     return document
   }
@@ -60,16 +60,19 @@ enum ExchangeDocument {
     if let present { BodyDocument.nameMediaType(in: present.json, original: response.headers) }
     let document = present ?? LiveDocument(ResponseDocument.make(response, body: .none))
     document.isBodyFixed = !called.offersBody(of: 1)
-    fill(document, response.body, flags)
+    fill(document, response.body, flags, exchange)
     keep(document, in: &exchange.responseDocument, called, flags)
     return document
   }
 
-  private static func fill(_ document: LiveDocument, _ native: Body, _ flags: UInt32) {
+  private static func fill(_ document: LiveDocument, _ native: Body, _ flags: UInt32, _ exchange: Exchange) {
     guard flags & body != 0 else { return }
     // A body that was removed from the document after it was filled is not added again.
     let isEmptied = document.isBodyFilled && document.json["body"] == nil
-    if !isEmptied, let text = BodyDocument.fill(document.json, from: native, .parsed) { document.parsedBody = text }
+    if !isEmptied {
+      let text = BodyDocument.fill(document.json, from: native, .parsed, fileLimitBytes: exchange.heldBodyBytes)
+      if let text { document.parsedBody = text }
+    }
     document.isBodyFilled = true
   }
 
