@@ -1,4 +1,5 @@
 import SluiceJSON
+import SluiceServer
 import SluiceTestKit
 import Testing
 
