@@ -76,9 +76,6 @@ import Testing
     let runs = try await AttachedComparison.run { [program.path, $0] }
     runs.expectSameButTraced()
     #expect(runs.attachedRequests.allSatisfy { $0.headers.first("user-agent") == "between" })
-    try await AttachedComparison.run(
-      { [program.path, $0] }, environment: ["LD_PRELOAD": try await ForeignProgram.compileLibrary("own_dlsym", []).path]
-    ).expectSameButTraced()
   }
 
   @Test func `a library that looks libcurl up in its constructor is reached`() async throws {
