@@ -1,5 +1,6 @@
 import SluiceJSON
 import SluiceServer
+import SluiceServer
 import SluiceTestKit
 import Testing
 

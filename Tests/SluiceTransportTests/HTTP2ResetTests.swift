@@ -150,7 +150,7 @@ import Testing
   @Test func `the allowance for late frames ends after a while`() {
     func flood(after seconds: UInt64) -> HTTP2FloodGuard {
       var flood = HTTP2FloodGuard(at: Instant(nanoseconds: 0))
-      flood.noteReset(windowBytes: 1 << 20, headBytes: 1 << 18)
+      flood.noteReset(windowBytes: 1 << 20, headBytes: 1 << 18, at: Instant(nanoseconds: 0))
       flood.noteRead(at: Instant(nanoseconds: seconds * 1_000_000_000))
       for _ in 0..<80 { flood.noteLate(byteCount: 16_384) }
       return flood
@@ -159,10 +159,27 @@ import Testing
     #expect(flood(after: 60).isExceeded && flood(after: 100).isExceeded)
   }
 
+  @Test func `a reset after a long silence has its allowance too`() {
+    var flood = HTTP2FloodGuard(at: Instant(nanoseconds: 0))
+    flood.noteReset(windowBytes: 1 << 20, headBytes: 1 << 18, at: Instant(nanoseconds: 100_000_000_000))
+    flood.noteRead(at: Instant(nanoseconds: 101_000_000_000))
+    for _ in 0..<64 { flood.noteLate(byteCount: 16_384) }
+    #expect(!flood.isExceeded)
+  }
+
+  @Test func `the frame that breaks a rule decides about the blame, not the last one of a read`() async throws {
+    let update = HTTP2Frame.frame(type: 8, stream: 5, [0, 0, 0, 0])
+    let records = try await ends { _ in update + HTTP2Frame.data("x", stream: 3) }
+    #expect(records.map(\.code) == [.cancelled, .connectionLost, .invalidResponse])
+    let ping = HTTP2Frame.frame(type: 6, [1, 2, 3])
+    let others = try await ends { _ in ping + HTTP2Frame.data("x", stream: 3) }
+    #expect(others.map(\.code) == [.cancelled, .connectionLost, .resent])
+  }
+
   @Test func `each reset stream has its own allowance`() {
     var flood = HTTP2FloodGuard(at: Instant(nanoseconds: 0))
     for _ in 0..<100_000 {
-      flood.noteReset(windowBytes: 1 << 20, headBytes: 1 << 18)
+      flood.noteReset(windowBytes: 1 << 20, headBytes: 1 << 18, at: Instant(nanoseconds: 0))
       flood.noteRead(at: Instant(nanoseconds: 0))
       for _ in 0..<10 { flood.noteLate(byteCount: 100_000) }
       // A head, a window update and a reset of the server.

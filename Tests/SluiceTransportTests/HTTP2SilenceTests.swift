@@ -104,6 +104,31 @@ import Testing
     #expect(server.connectionCount == 1)
   }
 
+  /// The limit of one connection does not count a connection that may be dead.
+  @Test(arguments: [nil, 1])
+  func `a request that gives up while it waits for a PING makes the next one use a new connection`(
+    _ limit: Int?
+  ) async throws {
+    let server = try ScriptedServer([
+      Self.request + [.send(HTTP2Frame.settings + answer(1, "first")), .receiveToEnd],
+      Self.request + [.send(HTTP2Frame.settings + answer(1, "second")), .receiveToEnd],
+    ])
+    let wire = try Wire(
+      settings {
+        $0.trustedSilence = .zero
+        $0.pingLimit = .seconds(600)
+        $0.maximumConnectionsPerHost = limit
+      })
+    #expect(try await wire.get(server.baseURL).bodyText == "first")
+    await wire.onLoop {}
+    let (waiting, slot) = (Probe(), TransferSlot())
+    wire.start(Request(url: try HTTPURL(server.baseURL)), waiting) { slot.transfer = $0 }
+    await wire.onLoop {}
+    await wire.onLoop { slot.transfer?.cancel() }
+    #expect(try await waiting.waitForEnd().issued.isEmpty)
+    #expect(try await wire.get(server.baseURL).bodyText == "second")
+  }
+
   @Test func `requests that repeat unanswered ones share one new connection`() async throws {
     let server = try ScriptedServer([
       Self.request + [.send(HTTP2Frame.settings + answer(1, "first")), .receiveToEnd],

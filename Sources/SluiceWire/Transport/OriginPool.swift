@@ -33,6 +33,8 @@ final class OriginPool {
   @exclusivity(unchecked) private var waiting = TransferLine()
   /// How many streams at a time the server has allowed last.
   var lastStreamLimit: Int?
+  /// The number of HTTP/2 connections that may be dead. They do not count against the limit of connections.
+  var doubtedConnections = 0
   /// Whether the server has demanded HTTP/1.1 (HTTP_1_1_REQUIRED, RFC 9113 §7). It is then not offered HTTP/2 again.
   private(set) var demandsHTTP1 = false
   /// The number of requests that a new HTTP/2 connection carries until all of them have ended.
@@ -115,7 +117,13 @@ final class OriginPool {
     guard case .multiplexed = speech else { return dial(for: transfer) }
     transfer.beginWaiting()
     waiting.append(transfer)
+    doubtTriedConnections()
     balance()
+  }
+
+  /// Called when a request has given up while connections were tested with a PING. The others do not wait for the answer.
+  private func doubtTriedConnections() {
+    for connection in multiplexed where connection.isTrying { connection.doubt() }
   }
 
   /// Called when a connection has finished its transfer and can be used again.
@@ -294,7 +302,9 @@ final class OriginPool {
     guard !isBalancing else { return }
     isBalancing = true
     defer { isBalancing = false }
-    while !transport.isClosed, sharedDials < wantedDials, limit.map({ connectionCount < $0 }) ?? true {
+    while !transport.isClosed, sharedDials < wantedDials,
+      limit.map({ connectionCount - doubtedConnections < $0 }) ?? true
+    {
       dial(for: nil)
     }
   }
@@ -324,6 +334,7 @@ final class OriginPool {
       guard waiting.count == 0 else { return }
       for dial in dials.values { drop(dial) }
     } else {
+      doubtTriedConnections()
       doubtSlowestDial()
     }
   }

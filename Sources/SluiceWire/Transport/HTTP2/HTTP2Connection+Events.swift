@@ -146,7 +146,10 @@ extension HTTP2Connection {
       hasNewRoom = true
       pool.lastStreamLimit = streamLimit
     case NGHTTP2_PING where head.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0: endTry()
-    case NGHTTP2_GOAWAY: farewell = HTTP2Farewell(frame.goaway)
+    case NGHTTP2_GOAWAY:
+      farewell = HTTP2Farewell(frame.goaway)
+      // The requests that the server may have processed are up to the retry policy.
+      if frame.goaway.error_code == NGHTTP2_HTTP_1_1_REQUIRED.rawValue { _ = pool.downgrade() }
     default: return
     }
   }

@@ -1,5 +1,6 @@
 import CNGHTTP2
 import SluiceHTTP1
+import SluiceLoop
 
 // Tells the flood guard what the server sends, and what it may send.
 extension HTTP2Connection {
@@ -24,9 +25,15 @@ extension HTTP2Connection {
     id & 1 == 1 && id < nghttp2_session_get_next_stream_id(session) && streams[id] == nil
   }
 
+  /// Whether nghttp2 ends the connection because the server has broken a rule. It then still sends a GOAWAY.
+  var hasBrokenRule: Bool {
+    farewell == nil && nghttp2_session_check_request_allowed(session) == 0
+      && nghttp2_session_get_next_stream_id(session) <= UInt32(Int32.max)
+  }
+
   /// Called when a RST_STREAM frame of this side was sent.
   func didReset(_ id: Int32) {
     let window = nghttp2_session_get_stream_local_window_size(session, id)
-    if window >= 0 { flood.noteReset(windowBytes: Int(window), headBytes: transport.limits.headBytes) }
+    if window >= 0 { flood.noteReset(windowBytes: Int(window), headBytes: transport.limits.headBytes, at: Loop.now) }
   }
 }

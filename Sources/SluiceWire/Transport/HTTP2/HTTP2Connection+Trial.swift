@@ -17,7 +17,7 @@ extension HTTP2Connection {
   }
 
   private func sendPing() {
-    guard !isTrying else { return }
+    guard !isTrying, !isDraining else { return }
     isTrying = true
     _ = nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
     transport.loop.arm(pingTimer, at: Loop.now + transport.settings.pingLimit, for: self)
@@ -29,8 +29,16 @@ extension HTTP2Connection {
   func doubt() {
     guard !isClosed, !isDoubted else { return }
     isDoubted = true
+    pool.doubtedConnections += 1
     sendPing()
     pool.didDoubt(self)
+  }
+
+  /// Called when the doubt has ended, because the peer has answered or because the connection closes.
+  func endDoubt() {
+    guard isDoubted else { return }
+    isDoubted = false
+    pool.doubtedConnections -= 1
   }
 
   /// Whether nothing has arrived since the transfer's request was sent, although there was time for an answer.
@@ -43,7 +51,7 @@ extension HTTP2Connection {
   func endTry() {
     guard isTrying else { return }
     isTrying = false
-    isDoubted = false
+    endDoubt()
     transport.loop.disarm(pingTimer)
     hasNewRoom = true
   }
@@ -55,6 +63,7 @@ extension HTTP2Connection: LoopTimerTarget {
     isTrying = false
     guard openStreams > 0 else { return close() }
     isDraining = true
+    doubt()
     pool.stopUsing(self)
   }
 }

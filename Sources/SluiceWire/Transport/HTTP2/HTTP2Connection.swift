@@ -362,7 +362,7 @@ final class HTTP2Connection: HTTPConnection {
       // After an error, nghttp2 must not be called again.
       if result < 0 { return endBroken(saying: false) }
       // If a rule was broken without such an error, nghttp2 can still send a GOAWAY with the reason.
-      if flood.isExceeded || nghttp2_session_want_read(session) == 0 {
+      if flood.isExceeded || hasBrokenRule || nghttp2_session_want_read(session) == 0 {
         noteRefusals()
         return endBroken()
       }
@@ -516,6 +516,7 @@ final class HTTP2Connection: HTTPConnection {
   override func close() {
     guard !isClosed else { return }
     isClosed = true
+    endDoubt()
     transport.loop.disarm(pingTimer)
     dropUnsent()
     transport.remove(channel.socket.descriptor)

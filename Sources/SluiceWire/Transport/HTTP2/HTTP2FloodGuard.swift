@@ -37,14 +37,19 @@ struct HTTP2FloodGuard {
 
   var isExceeded: Bool { left < 0 }
 
-  /// Notes that frames have arrived. They are noted one by one afterwards.
-  mutating func noteRead(at now: Instant) {
+  /// Lets older allowances end.
+  private mutating func renew(at now: Instant) {
     let age = now.nanoseconds(since: renewedAt)
     if age >= Self.graceNanoseconds {
       grantedBefore = age >= 2 * Self.graceNanoseconds ? 0 : granted
       granted = 0
       renewedAt = now
     }
+  }
+
+  /// Notes that frames have arrived. They are noted one by one afterwards.
+  mutating func noteRead(at now: Instant) {
+    renew(at: now)
     guard left < Self.budget / 2 else { return }
     let seconds = Int(clamping: now.nanoseconds(since: refilledAt) / 1_000_000_000)
     guard seconds > 0 else { return }
@@ -72,7 +77,8 @@ struct HTTP2FloodGuard {
   /// - Parameters:
   ///   - windowBytes: the number of bytes that the server was allowed to send on the stream.
   ///   - headBytes: the maximum size of the fields that can follow.
-  mutating func noteReset(windowBytes: Int, headBytes: Int) {
+  mutating func noteReset(windowBytes: Int, headBytes: Int, at now: Instant) {
+    renew(at: now)
     granted += windowBytes + headBytes
     noteUseful()
   }
