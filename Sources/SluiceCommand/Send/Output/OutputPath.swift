@@ -71,7 +71,9 @@ enum OutputPath {
   }
 
   /// The first folder of the path that does not exist; the path itself if all its folders exist.
-  static func firstMissing(_ path: String) -> String { folders(of: path).first { access(SystemPath.of($0), F_OK) != 0 } ?? path }
+  static func firstMissing(_ path: String) -> String {
+    folders(of: path).first { access(SystemPath.of($0), F_OK) != 0 } ?? path
+  }
 
   /// The folders that lead to the file, from the outermost to its own.
   private static func folders(of path: String) -> [String] {
