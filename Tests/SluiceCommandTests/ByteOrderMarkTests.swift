@@ -72,7 +72,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (["run"], "{\u{200B}\"url\": 1}\n", #"\u{200B}"#), (["send", "http://h\u{200B}/ "], "", #"\u{200B}"#),
+    (["run"], "{\u{200B}\"url\": 1}\n", #"\u{200B}"#),
+    (["send", "--connect-to", "a\u{200B}", "http://h/"], "", #"\u{200B}"#),
     (["send", "-H", "X\u{200D}-A: 1", "http://127.0.0.1:9/"], "", #"\u{200D}"#),
     (["send", "-X", "GE\u{FEFF}T", "http://127.0.0.1:9/"], "", #"\u{FEFF}"#),
   ])

@@ -36,7 +36,9 @@ import Testing
     let following = words.contains("--no-location") ? "" : "-L"
     let failing = words.contains(#/(^| )(-[a-zA-Z]*f[a-zA-Z]*|--fail) /#) ? "" : "--fail-with-body"
     let asksForNone = words.contains(
-      #/(^| )(-[a-zA-Z]*[oOIrC] |--output |--remote-name|--head |--range |--continue-at )/#)
-    return [following, asksForNone ? "" : "--compressed", failing].filter { !$0.isEmpty }.joined(separator: " ")
+      #/(^| )(-[a-zA-Z]*[oOIrC][a-zA-Z]* |--output |--remote-name|--head |--range |--continue-at )/#)
+    // With -X GET, -I sends no HEAD.
+    return [following, asksForNone && !words.contains("-X GET") ? "" : "--compressed", failing].filter { !$0.isEmpty }
+      .joined(separator: " ")
   }
 }

@@ -131,7 +131,9 @@ import Testing
       ],
       environment: Tool.cleared)
     let lines = result.outputText.split(separator: "\n")
-    #expect(lines.first == lines.last && lines.count == 3, "\(result.outputText)")
+    // Whether a pipe has a reader is known only when it is written; anything else is refused before a request is sent.
+    #expect(
+      lines.first == lines.last && lines.count == (prepare.hasPrefix("mkfifo") ? 3 : 2), "\(result.outputText)")
     #expect(result.errorText.contains("it is not a regular file"))
   }
 

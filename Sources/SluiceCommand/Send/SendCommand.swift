@@ -35,8 +35,8 @@ enum SendCommand {
     if arguments.has("curl") { return try printCommands(plan, setup) }
     // All requests are checked before the engine starts, so that wrong arguments are reported before any plugin is
     // loaded and any request is sent.
+    for index in plan.samples where plan.count > 1 { try SendTransfer.check(plan[index], setup) }
     let first = try SendTransfer(plan[0], setup)
-    for index in plan.samples where index > 0 { try SendTransfer.check(plan[index], setup) }
     // From now on, signals do not end the process at once; the session will handle them.
     signals.onSignal {}
     let sides = try SideOutputs(arguments, besides: SendTransfer.inputFile(of: first.request))

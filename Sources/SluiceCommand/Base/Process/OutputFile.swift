@@ -35,7 +35,7 @@ struct OutputFile: Sendable {
       throw CommandError(.usage, "\(path) is also the input; name another output")
     }
     let isThere = faccessat(AT_FDCWD, SystemPath.of(path), F_OK, AT_EACCESS) == 0
-    let (place, mode) = isThere ? (path, W_OK) : (folder, W_OK | X_OK)
+    let (place, mode) = isThere ? (path, W_OK) : ("\(folder)/.", W_OK | X_OK)
     guard faccessat(AT_FDCWD, SystemPath.of(place), mode, AT_EACCESS) == 0 else {
       throw CommandError(.failed, failure(errno).description)
     }

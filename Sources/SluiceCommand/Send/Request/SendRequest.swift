@@ -101,11 +101,11 @@ struct SendRequest {
     }
   }
 
-  /// As with curl, `600` means `600-`.
+  /// As with curl, `600` means `600-`, and what follows a number without a dash is ignored.
   private static func completed(range: [UInt8]) -> [UInt8] {
     let dash = UInt8(ascii: "-")
-    let isNumber = range.first.map { (0x30...0x39).contains($0) } ?? false
-    return isNumber && !range.contains(dash) ? range + [dash] : range
+    let number = range.prefix { (0x30...0x39).contains($0) }
+    return number.isEmpty || range.contains(dash) ? range : number + [dash]
   }
 
   private func sign(_ request: inout Request) throws(CommandError) {
