@@ -43,7 +43,7 @@ import Testing
   @Test func `hazards for a later swap are named in plain words`() async throws {
     let unique = try await inspect("unique-symbol")
     #expect(unique.status == 0)
-    #expect(unique.outputText.contains("keep the variables of the first generation after a swap"))
+    #expect(unique.outputText.contains("keeps the variables of the first generation after a swap"))
   }
 
   @Test func `the Swift runtime of a library is shown, and a mixture of two runtimes is refused`() async throws {
