@@ -176,7 +176,7 @@ import Testing
     ("IN_CREATE=umask(077)", "in create, it changed the umask from"),
     ("IN_REQUEST=umask(077)", "in on_request, it changed the umask from"),
     (#"IN_REQUEST=chdir("/")"#, "in on_request, it changed the current folder from"),
-    ("IN_REQUEST=BLOCK", "in on_request, it changed the signal mask of the host's thread: SIGUSR1 is blocked"),
+    ("IN_REQUEST=fesetround(FE_UPWARD)", "in on_request, it changed the rounding or flush mode of the host's thread"),
   ])
   func `dev names the plugin and the call that changes the state of the process, once`(
     _ define: String, _ words: String

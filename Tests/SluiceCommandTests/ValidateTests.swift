@@ -39,8 +39,8 @@ struct ValidateTests {
       "in on_request, it changed the rounding or flush"
     ),
     (
-      "acts", "IN_REQUEST=BLOCK", "process-state",
-      "in on_request, it changed the signal mask of the host's thread: SIGUSR1"
+      "acts", "IN_CREATE=BLOCK", "process-state",
+      "in create, it changed the signal mask of the host's thread: SIGUSR1"
     ),
     ("misbehaves-in-activity", "SLOW_DEACTIVATE", "deactivate-in-time", "0.5 seconds"),
     ("misbehaves-in-activity", "NEVER_RESUMES", "suspend-resume", "did not resume"),
