@@ -28,8 +28,9 @@ import Testing
         """, to: "c.json")
     }
 
+    /// A response to HEAD has no body, so the transaction ends in the turn in which its stages are called.
     func line(_ id: Int, trap: String? = nil) -> String {
-      let headers = trap.map { #", "headers": {"x-trap": "\#($0)"}"# } ?? ""
+      let headers = trap.map { #", "method": "HEAD", "headers": {"x-trap": "\#($0)"}"# } ?? ""
       return #"{"id": \#(id), "url": "\#(server.baseURL)/"\#(headers)}"# + "\n"
     }
 
@@ -124,7 +125,8 @@ import Testing
     _ trap: String
   ) async throws {
     let setup = try await Setup(loops: 1, abandon: "1h")
-    let running = try Tool.start("run", "-q", "-c", setup.file, "--concurrency", "1", "--drain", "1h")
+    let running = try Tool.start(
+      "run", "-c", setup.file, "--concurrency", "1", "--drain", "1h", "--log-level", "info")
     try running.write(setup.line(0, trap: trap))
     try await running.waitForError(containing: "trapped=1")
     running.send(signal: 15)

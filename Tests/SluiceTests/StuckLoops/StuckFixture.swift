@@ -39,7 +39,7 @@ final class StuckFixture: EngineFixture {
       plugins += #", "b": {"library": "b.so"}"#
     }
     let text = """
-      {"plugins": {\(plugins)}, "request": ["a"], "response": ["a"], "trace": [\(isSerial ? #""a""# : "")],
+      {"plugins": {\(plugins)}, "request": ["a"], "response": ["a"], "tracers": [\(isSerial ? #""a""# : "")],
        "store": "store",
        "transport": {"loops": \(loops)}, "watchdog": {"limit": "20ms", "abandon": "\(abandon)"},
        "swap": {"publish": "100ms", "drain": "20ms", "probation": {"duration": "\(probation)"}},
