@@ -61,7 +61,7 @@ enum CurlInvocations {
 
   static let several: [String] = [
     "{url}/a {url}/b", "--url {url}/a {url}/b", "-o x {url}/a -o y {url}/b", "-O {url}/n1 -O {url}/n2",
-    "--remote-name-all {url}/n1 {url}/n2", "--no-compressed -o x {url}/a {url}/b", "'{url}/{a,b}/[1-3]'",
+    "--remote-name-all {url}/n1 {url}/n2", "-H 'Accept-Encoding:' -o x {url}/a {url}/b", "'{url}/{a,b}/[1-3]'",
     "-o 'f#1_#2' '{url}/{a,b}/[1-2]'",
     "'{url}/[a-e:2]'", "'{url}/[01-10:3]'", "-O '{url}/{one,two}.txt'",
     "-w '%{url_effective}\\n' -o '#1' '{url}/{a,b}'",
