@@ -17,7 +17,8 @@ import Testing
       return (["HTTP/1.1 \(status)"] + lines).joined(separator: "\r\n") + "\r\n\r\n" + body
     }
     func echo() -> String {
-      "\(words[0]) \(["user-agent", "x-own", "cookie"].map { head.headers.first($0) ?? "-" })\n"
+      let body = "\(words[0]) \(["user-agent", "x-own", "cookie"].map { head.headers.first($0) ?? "-" })\n"
+      return whole("200 OK", ["Content-Length: \(body.utf8.count)"], body)
     }
     if words[0] == "CONNECT" { return "HTTP/1.1 200 Connection established\r\nX-Proxy: 1\r\n\r\n" }
     switch path {
@@ -37,10 +38,10 @@ import Testing
     case "/loop": return whole("302 Found", ["Location: /loop", "Content-Length: 0"])
     case "/to-echo": return whole("302 Found", ["Location: /echo", "Content-Length: 6"], "moved\n")
     case "/twice": return whole("302 Found", ["Content-Length: 0", "location:/to-echo"])
-    case "/echo": return whole("200 OK", ["Connection: close"], echo())
+    case "/echo": return echo()
     case "/digest", "/digest-echo":
       let isLetIn = head.headers.first("authorization")?.hasPrefix("Digest") ?? false
-      if isLetIn, path == "/digest-echo" { return whole("200 OK", ["Connection: close"], echo()) }
+      if isLetIn, path == "/digest-echo" { return echo() }
       if isLetIn { return whole("200 OK", ["Content-Length: 7"], "let in\n") }
       return whole("401 Unauthorized", [#"WWW-Authenticate: Digest realm="r", nonce="n""#, "Content-Length: 0"])
     case "/spoof":
