@@ -18,7 +18,7 @@ struct AttachLibraries {
 
   /// Whether `/usr/$LIB` exists. `$LIB` is the end of the path of the folder that contains libc.
   private static var hasSystemFolder: Bool {
-    guard let maps = FileDescriptor(opening: "/proc/self/maps", O_RDONLY), let bytes = maps.readAll(capacity: 1 << 20),
+    guard let maps = FileDescriptor(opening: "/proc/self/maps", O_RDONLY), let bytes = maps.readAll(capacity: 64 << 20),
       let line = bytes.split(separator: UInt8(ascii: "\n")).first(where: {
         $0.suffix(10).elementsEqual("/libc.so.6".utf8)
       }),
