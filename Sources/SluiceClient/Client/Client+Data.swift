@@ -60,7 +60,7 @@ extension Client {
   ///
   /// - Parameters:
   ///   - pieces: if the sequence throws a `TransactionError`, the request fails with that error. Any other error fails
-  ///     it with `body_file`, and is the ``TransactionError/underlying`` error.
+  ///     it with `body_file`, and is the `TransactionError.underlying` error.
   ///   - byteCount: the size, if it is known. Otherwise the body is sent in chunks, or without a length over HTTP/2. If
   ///     the sequence ends before this size or a piece goes beyond it, the request fails with `body_file`; later pieces
   ///     are not read.
