@@ -64,7 +64,7 @@ mask() {
     s/(\"[A-Za-z0-9]+(Ns|Ms)\": ?)[0-9.]+/\1AMOUNT/g
     s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/DATE/g; s/[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9 :]+ GMT/DATE/g
     s/^[0-9]{2}:[0-9]{2}:[0-9]{2}\b/TIME/
-    s/\b[0-9][0-9.,]* (ns|µs|ms|s|KB|MiB|bytes)\b/AMOUNT/g; s|\b[0-9,]+/s\b|RATE|g
+    s/\b[0-9][0-9.,]* (ns|µs|ms|s|kB|KB|MiB|GB|bytes)\b/AMOUNT/g; s|\b[0-9,]+/s\b|RATE|g
     s/\|[# ]*\|/BAR/; s/^descriptors .*/descriptors/
     # The counts that uniq -c prints, for instance of the answers before and after a swap.
     s/^ +[0-9]+ ([a-z-]+)$/COUNT \1/

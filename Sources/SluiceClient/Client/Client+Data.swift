@@ -55,8 +55,8 @@ extension Client {
   /// Sends a request whose body consists of the elements of a sequence, while they are produced.
   ///
   /// A separate task, with the task-local values of the caller, reads the sequence, beginning when the request is sent,
-  /// at most 1 MiB ahead of the socket. The task is cancelled when the call ends. The body can be sent only once: a retry, and a redirect that keeps the body,
-  /// fail with `body_not_replayable`.
+  /// at most 1 MiB ahead of the socket. The task is cancelled when the call ends. The body can be sent only once: a
+  /// retry, and a redirect that keeps the body, fail with `body_not_replayable`.
   ///
   /// - Parameters:
   ///   - pieces: if the sequence throws a `TransactionError`, the request fails with that error. Any other error fails

@@ -34,7 +34,8 @@ struct ReplayBuilds: Sendable {
   }
 
   private static func build(_ file: String, _ libraries: [String: String] = [:]) throws(CommandError) -> Replay.Build {
-    do { return try Replay.Build(file: file, libraries: libraries) } catch {
+    // The helper process compares the paths of libraries. It does not know the folder in which the command was started.
+    do { return try Replay.Build(file: Paths.absolute(file), libraries: libraries) } catch {
       let isLibrary = file.hasSuffix(".so")
       throw CommandError(
         .usage,
