@@ -4,7 +4,7 @@ import SluiceMessages
 struct FramingFields: Sendable {
   enum Coding: Sendable {
     case missing
-    /// Only `identity`, which stands for no coding (RFC 2616 §3.6; RFC 7230 has removed it).
+    /// Only `identity`, which means no coding (RFC 2616 §3.6; RFC 7230 has removed it).
     case identity
     /// The last coding is `chunked`, and no other coding is `chunked`.
     case chunked(isAlone: Bool)

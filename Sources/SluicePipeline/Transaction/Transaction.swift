@@ -55,7 +55,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
   var hasPassedResponseStages = false
   /// Whether a request of this attempt may have reached a server and must not be sent twice.
   var hasSentUnrepeatable = false
-  /// Whether the previous attempt used a kept connection that was dead: other kept connections may be dead too.
+  /// Whether the connection of the previous attempt was dead or did not answer: other kept connections may be dead too.
   var usesFreshConnection = false
   /// State that few transactions have; nil until it is needed.
   var rareState: RareState?
