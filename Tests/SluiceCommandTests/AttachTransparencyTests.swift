@@ -107,11 +107,30 @@ import Testing
     try await AttachedComparison.run { [program.path, $0, "1024"] }.expectSameButTraced()
   }
 
+  /// The loader compares the parts of a run path such as `$ORIGIN` in whole words, which read past the end of short
+  /// texts. Whether valgrind reports this depends on the address of the text. Installed libraries have no run path.
+  private static let loaderReads = """
+    {
+      run path
+      Memcheck:Addr8
+      fun:strncmp
+      fun:is_dst
+    }
+    """
+
   @Test(.enabled(if: FileTree.exists("/usr/bin/valgrind"))) func `a program under valgrind works`() async throws {
     let program = try await ForeignProgram.compile("reused")
+    let folder = try TemporaryDirectory()
+    let suppressions = try folder.write(Self.loaderReads, to: "suppressions")
+    try folder.makeFolder("logs")
     try await AttachedComparison.run {
-      ["valgrind", "-q", "--error-exitcode=9", "--log-file=/dev/null", program.path, $0]
+      [
+        "valgrind", "-q", "--error-exitcode=9", "--suppressions=\(suppressions)",
+        "--log-file=\(folder.path("logs/%p"))", program.path, $0,
+      ]
     }.expectSameButTraced()
+    let logs = try FileTree.names(in: folder.path("logs")).map { try FileTree.readText(folder.path("logs/\($0)")) }
+    #expect(logs == ["", ""])
   }
 
   @Test(.enabled(if: FileTree.exists("/usr/bin/musl-gcc"))) func `a program with musl works`() async throws {
