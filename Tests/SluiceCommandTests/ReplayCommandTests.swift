@@ -105,6 +105,16 @@ import Testing
     #expect(result.status == 1 && result.outputText.contains("header x-generation: 1 → 2"), "\(result.outputText)")
   }
 
+  @Test(arguments: [["-c", "sluice.json", "--old", "1.so", "--new", "2.so"], ["--old", "sluice.json", "--new", "2.json"]])
+  func `the paths of builds are relative to the current folder`(_ words: [String]) async throws {
+    defer { server.stop() }
+    try await record(1)
+    try folder.write(Self.configuration("2.so", more: ""), to: "2.json")
+    let result = try await Command.run(
+      Tool.path, ["replay", recording] + words, environment: Tool.cleared, workingDirectory: folder.path)
+    #expect(result.status == 1 && result.outputText.contains("header x-generation: 1 → 2"), "\(result.outputText)")
+  }
+
   @Test func `with several libraries, --name chooses one`() async throws {
     try await record(1)
     let more = #", "b": {"library": "\#(BuiltProducts.library("static-headers"))"}"#
