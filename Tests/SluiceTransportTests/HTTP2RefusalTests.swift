@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test func `of the waiting requests, those that were refused most often are sent first`() async throws {
-    let oneStream = HTTP2Frame.frame(type: 4, [0, 3, 0, 0, 0, 1])
+    let oneStream = HTTP2Frame.settings(streams: 1)
     let (isLimited, goesOn) = (Signal(), Signal())
     let next: [ScriptStep] = (1...6).flatMap { number in
       [.receiveFrame(type: 1), .send(answer(UInt32(2 * number + 1), "\(number)"))]
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test func `after a server has refused all streams, it gets one request at a time`() async throws {
-    let refusal = HTTP2Frame.frame(type: 3, stream: 1, [0, 0, 0, 7])
+    let refusal = HTTP2Frame.reset(7)
     let isRead = Signal()
     let server = try ScriptedServer([
       Self.request + [
@@ -126,5 +126,35 @@ import Testing
     #expect(probes.count { !$0.record.value.issued.isEmpty } == 1)
     wire.loop.shutdown()
     for probe in probes { #expect(try await probe.waitForEnd().code == .cancelled) }
+  }
+
+  @Test func `a server that begins its connections with no streams does not get more of them for each response`()
+    async throws
+  {
+    let goesOn = Signal()
+    let answers: [ScriptStep] = (2..<6).flatMap {
+      [.receiveFrame(type: 1), .send(answer(UInt32($0) * 2 + 1, "\($0)"))]
+    }
+    let none = HTTP2Frame.settings(streams: 0)
+    let begun: [ScriptStep] = [.receive(24), .send(none), .receiveToEnd]
+    let server = try ScriptedServer(
+      [
+        Self.request + [
+          .send(HTTP2Frame.settings(streams: 1) + answer(1, "0")), .receiveFrame(type: 1), .wait(goesOn),
+          .send(answer(3, "1")),
+        ] + answers + [.receiveToEnd],
+        Self.request + [.send(none + HTTP2Frame.reset(7)), .receiveToEnd],
+      ] + Array(repeating: begun, count: 20))
+    let wire = try makeWire()
+    #expect(try await wire.get(server.baseURL).bodyText == "0")
+    let first = Probe()
+    wire.start(Request(url: try HTTPURL(server.baseURL)), first)
+    #expect(try await wire.get(server.baseURL).code == .notProcessed)
+    let (probes, request) = ((0..<4).map { _ in Probe() }, Request(url: try HTTPURL(server.baseURL)))
+    await wire.onLoop { for probe in probes { _ = wire.transport.start(request, TransferOptions(), observer: probe) } }
+    goesOn.set()
+    #expect(try await first.waitForEnd().bodyText == "1")
+    for (number, probe) in probes.enumerated() { #expect(try await probe.waitForEnd().bodyText == "\(number + 2)") }
+    #expect(server.connectionCount <= 4)
   }
 }

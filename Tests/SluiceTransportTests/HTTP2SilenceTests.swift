@@ -19,6 +19,14 @@ import Testing
 
   private func answer(_ stream: UInt32, _ text: String) -> [UInt8] { HTTP2Frame.answer(text, stream: stream) }
 
+  /// Ends the connections, and checks that the first one got one PING.
+  private func expectOnePing(_ server: ScriptedServer, _ wire: Wire) async throws {
+    wire.loop.shutdown()
+    try await server.waitForScripts()
+    let frames = HTTP2Frame.parse(server.received.first.map { Array($0.dropFirst(24)) } ?? [])
+    #expect(frames.count { $0.type == 6 } == 1)
+  }
+
   @Test func `a silent connection is tested with a PING, and used again if the server answers`() async throws {
     let server = try ScriptedServer([
       Self.request + [
@@ -48,6 +56,26 @@ import Testing
     await wire.onLoop {}
     #expect(try await wire.get(server.baseURL).bodyText == "second")
     #expect(server.connectionCount == 2)
+  }
+
+  @Test func `a silent connection on which the server allows no streams is tested and replaced`() async throws {
+    let server = try ScriptedServer([
+      Self.request + [.send(HTTP2Frame.settings(streams: 0) + answer(1, "first")), .receiveToEnd],
+      [
+        .receive(24), .send(HTTP2Frame.settings(streams: 100)), .receiveFrame(type: 1), .send(answer(1, "second")),
+        .receiveToEnd,
+      ],
+    ])
+    let wire = try Wire(
+      settings {
+        $0.trustedSilence = .zero
+        $0.pingLimit = .milliseconds(1)
+      })
+    #expect(try await wire.get(server.baseURL).bodyText == "first")
+    await wire.onLoop {}
+    #expect(try await wire.get(server.baseURL).bodyText == "second")
+    #expect(server.connectionCount == 2)
+    try await expectOnePing(server, wire)
   }
 
   @Test func `after a request without an answer, others do not use its connection, but a new one`() async throws {
@@ -80,10 +108,7 @@ import Testing
     #expect(try await wire.get(server.baseURL).bodyText == "third")
     await wire.onLoop { slot.transfer?.cancel() }
     #expect(try await dead.waitForEnd().code == .cancelled && server.connectionCount == 2)
-    wire.loop.shutdown()
-    try await server.waitForScripts()
-    let frames = HTTP2Frame.parse(server.received.first.map { Array($0.dropFirst(24)) } ?? [])
-    #expect(frames.count { $0.type == 6 } == 1)
+    try await expectOnePing(server, wire)
   }
 
   @Test func `a request that is given up although other responses arrive does not cast doubt on its connection`()
@@ -141,14 +166,17 @@ import Testing
     #expect(try await wire.get(server.baseURL).bodyText == "first")
     var options = TransferOptions()
     options.wantsFreshConnection = true
-    let probes = (0..<3).map { _ in Probe() }
-    for probe in probes { wire.start(Request(url: try HTTPURL(server.baseURL)), probe, options: options) }
+    let (probes, request) = ((0..<3).map { _ in Probe() }, Request(url: try HTTPURL(server.baseURL)))
+    // All begin in one turn of the loop, so that no connection is made in between.
+    await wire.onLoop { [options] in
+      for probe in probes { _ = wire.transport.start(request, options, observer: probe) }
+    }
     for (number, probe) in probes.enumerated() { #expect(try await probe.waitForEnd().bodyText == "\(number + 1)") }
     #expect(server.connectionCount == 2)
   }
 
   @Test func `a new connection carries as many streams as the server allowed on the last one`() async throws {
-    let one = HTTP2Frame.frame(type: 4, [0, 3, 0, 0, 0, 1])
+    let one = HTTP2Frame.settings(streams: 1)
     let goesOn = Signal()
     let server = try ScriptedServer([
       Self.request + [.send(one + answer(1, "first") + HTTP2Frame.goAway(lastStream: 1, 0)), .receiveToEnd],

@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test func `a request waits while the server allows no more streams`() async throws {
-    let one = HTTP2Frame.frame(type: 4, [0, 3, 0, 0, 0, 1])
+    let one = HTTP2Frame.settings(streams: 1)
     let (isLimited, goesOn) = (Signal(), Signal())
     let server = try ScriptedServer([
       Self.request + [

@@ -1,6 +1,9 @@
 /// The bytes of frames (RFC 9113 §4.1), valid or not.
 package enum HTTP2Frame {
   package static let settings = frame(type: 4)
+
+  /// A SETTINGS frame that allows this number of streams at a time.
+  package static func settings(streams: UInt32) -> [UInt8] { frame(type: 4, [0, 3] + number(streams)) }
   /// A head with `:status: 200`, which ends the headers but not the stream.
   package static let head = frame(type: 1, flags: 4, stream: 1, [0x88])
 

@@ -104,6 +104,8 @@ final class OriginPool {
       makeIdle(connection)
       if transfer.isOver { return }
     }
+    // No request will show whether these connections are dead.
+    for connection in multiplexed where connection.streamLimit == 0 { _ = connection.tryIfSilent() }
     transfer.beginWaiting()
     waiting.append(transfer)
     balance()
@@ -323,7 +325,8 @@ final class OriginPool {
       if multiplexed.count(where: \.refusals.isRefusing) > 1 { return 0 }
       // More connections to a server that allows no streams would not help.
       guard streams > 0 else { return multiplexed.isEmpty ? 1 : 0 }
-      return (waiters + streams - 1) / streams
+      let unready = multiplexed.count { $0.streamLimit == 0 }
+      return max(0, (waiters + streams - 1) / streams - unready)
     }
   }
 
