@@ -105,7 +105,9 @@ import Testing
     #expect(result.status == 1 && result.outputText.contains("header x-generation: 1 → 2"), "\(result.outputText)")
   }
 
-  @Test(arguments: [["-c", "sluice.json", "--old", "1.so", "--new", "2.so"], ["--old", "sluice.json", "--new", "2.json"]])
+  @Test(arguments: [
+    ["-c", "sluice.json", "--old", "1.so", "--new", "2.so"], ["--old", "sluice.json", "--new", "2.json"],
+  ])
   func `the paths of builds are relative to the current folder`(_ words: [String]) async throws {
     defer { server.stop() }
     try await record(1)
