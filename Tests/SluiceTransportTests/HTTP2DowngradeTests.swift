@@ -29,6 +29,27 @@ import Testing
     }
   }
 
+  @Test(arguments: ["GET", "POST"])
+  func `a GOAWAY that requires HTTP 1_1 lets safe requests be sent again that the server may have processed`(
+    _ method: String
+  ) async throws {
+    let certificates = try await TestCertificates.shared()
+    let server = try await TLSServer.start(certificates.server, ["-alpn", "h2,http/1.1"])
+    var settings = TransportSettings.patient
+    settings.tls.ca = certificates.authority
+    let wire = try Wire(settings)
+    let probe = Probe()
+    wire.start(Request(method: method, url: try HTTPURL(server.baseURL)), probe)
+    try await server.waitForInput(containing: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+    try server.send(HTTP2Frame.settings + HTTP2Frame.goAway(lastStream: 1, 13))
+    let acknowledgement = HTTP2Frame.frame(type: 4, flags: 1)
+    try await server.waitForInput(containing: String(decoding: acknowledgement, as: UTF8.self))
+    try server.close()
+    let end = try await probe.waitForEnd()
+    #expect(end.code == (method == "GET" ? .notProcessed : .connectionLost))
+    #expect(end.error?.message.contains("HTTP_1_1_REQUIRED") == true)
+  }
+
   @Test func `with prior knowledge of HTTP 2, a demand for HTTP 1_1 is an error that says what to set`() async throws {
     let server = try ScriptedServer([
       [.receive(24), .receiveFrame(type: 1), .send(HTTP2Frame.settings + HTTP2Frame.reset(13)), .receiveToEnd]

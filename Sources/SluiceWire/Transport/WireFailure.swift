@@ -171,11 +171,16 @@ enum WireFailure {
   }
 
   /// A kept connection broke before the first byte of the response.
-  static func resent(_ origin: Origin, _ method: String, isBeforeSending: Bool) -> TransportError {
+  /// - Parameter cause: why this side has ended the connection; nil if the server has.
+  static func resent(
+    _ origin: Origin, _ method: String, because cause: String? = nil, isBeforeSending: Bool
+  ) -> TransportError {
+    let why = cause.map { " (\($0))" } ?? ""
     let reason =
       isBeforeSending
-      ? "the kept connection broke before the \(method) was sent"
-      : "the kept connection broke before the response to the \(method); it is not known whether the server executed it"
+      ? "the kept connection broke before the \(method) was sent\(why)"
+      : "the kept connection broke before the response to the \(method)\(why); it is not known whether the server"
+        + " executed it"
     return make(.resent, reason, origin, isBeforeSending: isBeforeSending)
   }
 

@@ -148,8 +148,8 @@ extension HTTP2Connection {
     case NGHTTP2_PING where head.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0: endTry()
     case NGHTTP2_GOAWAY:
       farewell = HTTP2Farewell(frame.goaway)
-      // The requests that the server may have processed are up to the retry policy.
-      if frame.goaway.error_code == NGHTTP2_HTTP_1_1_REQUIRED.rawValue { _ = pool.downgrade() }
+      // The requests that the server may have processed are up to the retry policy, unless they are safe.
+      if farewell?.demandsHTTP1 == true { _ = pool.downgrade() }
     default: return
     }
   }

@@ -477,16 +477,16 @@ final class HTTP2Connection: HTTPConnection {
 
   /// The error for a request that was under way when the connection ended, although it is not to blame for that.
   private func lost(_ stream: HTTP2Stream, _ transfer: WireTransfer, because reason: String) -> TransportError {
-    resent(stream, transfer)
+    resent(stream, transfer, because: reason)
       ?? WireFailure.lost(
         pool.origin, because: reason, hasHead: stream.hasHead, isBeforeSending: transfer.times.sentBytes == 0)
   }
 
   /// The error for a request on a connection that was used before and has not answered the request; otherwise nil.
-  private func resent(_ stream: HTTP2Stream, _ transfer: WireTransfer) -> TransportError? {
+  private func resent(_ stream: HTTP2Stream, _ transfer: WireTransfer, because cause: String? = nil) -> TransportError? {
     guard stream.isReused, transfer.times.firstByteAt == nil else { return nil }
     return WireFailure.resent(
-      pool.origin, transfer.request.method, isBeforeSending: transfer.times.sentBytes == 0)
+      pool.origin, transfer.request.method, because: cause, isBeforeSending: transfer.times.sentBytes == 0)
   }
 
   /// - Parameter code: the system's error; 0 if the peer has closed the connection.
@@ -495,6 +495,9 @@ final class HTTP2Connection: HTTPConnection {
     let refusal = failure.flatMap { WireFailure.refusal(pool.origin, $0, pool.settings) }
     end { [farewell] stream, transfer in
       if let refusal { return refusal }
+      if let farewell, farewell.demandsHTTP1, transfer.isSafe, !stream.hasHead, self.pool.downgrade() {
+        return WireFailure.downgraded(self.pool.origin)
+      }
       if let farewell, !farewell.isGraceful { return HTTP2Failure(transfer).closed(stream, farewell) }
       return self.resent(stream, transfer)
         ?? WireFailure.lost(

@@ -16,12 +16,12 @@ struct HTTP2Farewell: CustomStringConvertible {
   }
 
   var isGraceful: Bool { errorCode == NGHTTP2_NO_ERROR.rawValue }
+  var demandsHTTP1: Bool { errorCode == NGHTTP2_HTTP_1_1_REQUIRED.rawValue }
 
   /// The error code to report for a stream. If the stream was refused and the GOAWAY demands HTTP/1.1, this is the code
   /// of that demand.
   func code(instead code: UInt32) -> UInt32 {
-    let isRefused = code == NGHTTP2_REFUSED_STREAM.rawValue && errorCode == NGHTTP2_HTTP_1_1_REQUIRED.rawValue
-    return isRefused ? errorCode : code
+    code == NGHTTP2_REFUSED_STREAM.rawValue && demandsHTTP1 ? errorCode : code
   }
 
   var description: String {
