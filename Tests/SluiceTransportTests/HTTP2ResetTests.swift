@@ -81,6 +81,33 @@ import Testing
     if rest == .largeFrames { #expect(credit.dropFirst().reduce(0, +) >= 20 << 19) }
   }
 
+  /// The server may use the window that the client's settings announce before its acknowledgement has arrived.
+  @Test func `streams that were given up before the settings were acknowledged may use their whole windows`()
+    async throws
+  {
+    let streams: [UInt32] = [3, 5, 7, 9]
+    let server = try ScriptedServer([
+      Self.request + streams.map { _ in .receiveFrame(type: 1) } + streams.map { _ in .receiveFrame(type: 3) }
+        + [.send(Self.settings)]
+        + streams.map { .send(HTTP2Frame.headers([0x88], stream: $0) + Rest.largeFrames.bytes(stream: $0)) }
+        + [.send(HTTP2Frame.answer("first")), .receiveToEnd]
+    ])
+    let wire = try makeWire()
+    let neighbor = Probe()
+    wire.start(Request(url: try HTTPURL(server.baseURL)), neighbor)
+    let (probes, slots) = (streams.map { _ in Probe() }, streams.map { _ in TransferSlot() })
+    for (probe, slot) in zip(probes, slots) {
+      wire.start(Request(url: try HTTPURL(server.baseURL)), probe) { slot.transfer = $0 }
+    }
+    for probe in probes { try await probe.record.wait(for: "the request") { !$0.issued.isEmpty } }
+    // At the end of the turn in which they were issued, the requests are written. A stream must be reset after that.
+    await wire.onLoop {}
+    await wire.onLoop { for slot in slots { slot.transfer?.cancel() } }
+    let record = try await neighbor.waitForEnd()
+    #expect(record.error == nil && record.bodyText == "first", "\(String(describing: record.error))")
+    #expect(server.connectionCount == 1)
+  }
+
   @Test func `responses over the size limit do not disturb other requests, behind nginx`() async throws {
     try #require(NginxServer.isAvailable)
     let certificates = try await TestCertificates.shared()

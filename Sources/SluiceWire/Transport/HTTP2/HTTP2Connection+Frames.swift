@@ -34,6 +34,11 @@ extension HTTP2Connection {
   /// Called when a RST_STREAM frame of this side was sent.
   func didReset(_ id: Int32) {
     let window = nghttp2_session_get_stream_local_window_size(session, id)
-    if window >= 0 { flood.noteReset(windowBytes: Int(window), headBytes: transport.limits.headBytes, at: Loop.now) }
+    guard window >= 0 else { return }
+    // Until the acknowledgement of this side's settings arrives, nghttp2 counts with the former window. The server may
+    // use the new one already.
+    let former = nghttp2_session_get_local_settings(session, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE)
+    let announced = Int(window) + Int(Self.streamWindowBytes) - Int(former)
+    flood.noteReset(windowBytes: announced, headBytes: transport.limits.headBytes, at: Loop.now)
   }
 }
