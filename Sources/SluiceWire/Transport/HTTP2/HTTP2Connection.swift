@@ -483,7 +483,9 @@ final class HTTP2Connection: HTTPConnection {
   }
 
   /// The error for a request on a connection that was used before and has not answered the request; otherwise nil.
-  private func resent(_ stream: HTTP2Stream, _ transfer: WireTransfer, because cause: String? = nil) -> TransportError? {
+  private func resent(
+    _ stream: HTTP2Stream, _ transfer: WireTransfer, because cause: String? = nil
+  ) -> TransportError? {
     guard stream.isReused, transfer.times.firstByteAt == nil else { return nil }
     return WireFailure.resent(
       pool.origin, transfer.request.method, because: cause, isBeforeSending: transfer.times.sentBytes == 0)
