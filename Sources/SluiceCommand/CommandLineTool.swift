@@ -29,6 +29,7 @@ enum CommandLineTool {
   /// - Parameter words: the program's name, then the arguments.
   static func run(_ words: [ArgumentWord]) -> ExitStatus {
     let arguments = words.dropFirst()
+    TaskPool.avoidProc()
     do {
       // In a trial, the supervisor must see what the library writes and how it ends, so the command neither redirects
       // standard output nor intercepts exit(3).

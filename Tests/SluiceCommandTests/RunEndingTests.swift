@@ -73,6 +73,14 @@ import Testing
     #expect(result.errorText == "closed\n141\n")
   }
 
+  @Test(arguments: 5...8)
+  func `too few descriptors for the threads of the command are reported`(_ count: Int) async throws {
+    let script = "ulimit -n \(count); exec \(Tool.path) run -q"
+    let result = try await Command.run("sh", ["-c", script], environment: Tool.cleared)
+    #expect(result.ending == .exited(1), "\(result.errorText)")
+    #expect(result.errorText.contains("ulimit -n"), "\(result.errorText)")
+  }
+
   @Test func `with too few descriptors, run warns, and only requests that get no descriptor fail`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

@@ -43,6 +43,23 @@ import Testing
     #expect(server.requests.allSatisfy { $0.headers.first("x-c") == "plugin" })
   }
 
+  /// libdispatch would end the process if it looked at its threads during a task.
+  @Test func `tasks run on threads that do not need proc`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let line = #"{"url": "\#(server.baseURL)/"}"# + "\n"
+    for _ in 0..<20 {
+      let result = try await run([Tool.path, "run", "-q"], input: line)
+      #expect(result.ending == .exited(0), "\(result.errorText)")
+    }
+  }
+
+  @Test func `checks that count threads and descriptors are skipped`() async throws {
+    let result = try await run([Tool.path, "plugin", "validate", BuiltProducts.library("static-headers")])
+    #expect(result.ending == .exited(0), "\(result.outputText)\(result.errorText)")
+    #expect(result.outputText.contains("/proc is not mounted, so threads and descriptors cannot be counted"))
+  }
+
   @Test func `a bad build is refused by its trial`() async throws {
     let plugin = try await PluginCompiler.compile("acts", defines: ["IN_CREATE=abort()"])
     let result = try await run([Tool.path, "run", "-q", "--plugin", plugin.path])

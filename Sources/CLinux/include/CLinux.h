@@ -22,5 +22,6 @@
 #include "socket_type.h"
 #include "standard_streams.h"
 #include "symbol_name.h"
+#include "task_threads.h"
 #include "unnamed_file.h"
 #endif

@@ -46,7 +46,7 @@ enum EngineUpdates {
   }
 
   private static func prepared(_ updater: Updater, isFollowed: Bool) throws(CommandError) -> Configuration {
-    TaskPool.start()
+    try TaskPool.start()
     let ready: Result<Configuration, UpdateError> = WaitingThread.run {
       do throws(UpdateError) { return .success(try await updater.prepare(isFollowed: isFollowed)) } catch {
         return .failure(error)

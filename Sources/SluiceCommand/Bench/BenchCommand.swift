@@ -44,7 +44,7 @@ enum BenchCommand {
     let configuration = try SendConfiguration.make(arguments)
     let plan = try BenchPlan(arguments, limit: configuration.limits.transactions)
     DescriptorLimit.raise(to: plan.connections * 4 + 256)
-    TaskPool.start()
+    try TaskPool.start()
     let server = arguments.operands.isEmpty ? try startServer() : nil
     if server != nil { excludeServerFromProxy() }
     defer { server?.stop() }

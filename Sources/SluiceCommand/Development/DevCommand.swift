@@ -27,7 +27,7 @@ enum DevCommand {
     // process. If the signal is ignored, only the read fails.
     signal(SIGTTIN, SIG_IGN)
     let signals = try ProcessSignals()
-    TaskPool.start()
+    try TaskPool.start()
     let session = try DevSession(settings)
     signals.onSignal { [mailbox = session.mailbox] in
       if let signal = signals.received { mailbox.put(.interrupted(signal)) }

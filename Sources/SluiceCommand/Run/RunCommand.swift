@@ -65,7 +65,7 @@ enum RunCommand {
     var resumed = earlier.map { ResumedInput($0, input) }
     if input.file != nil { try resumed?.check(input) { signals.received } }
     raiseDescriptorLimit(for: settings)
-    TaskPool.start()
+    try TaskPool.start()
     settings.archived?.notices.say(isQuiet: arguments.has("quiet"))
     let sides = try SideOutputs(arguments, besides: inputFile)
     var configuration = settings.configuration

@@ -41,7 +41,7 @@ enum UpdateCommand {
     _ arguments: ParsedArguments, _ timing: Updater.Timing, _ name: String
   ) throws(CommandError) -> ExitStatus {
     LogOutput.adopt(LogOutput.Settings(least: .error))
-    TaskPool.start()
+    try TaskPool.start()
     let updater = try updater(arguments, name)
     let result = WaitingThread.run { await updater.check(timing, retriesHeld: arguments.has("retry")) }
     let isHeld = timing == .immediate && result.action == .none && updater.isNewestHeld

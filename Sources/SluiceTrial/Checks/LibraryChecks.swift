@@ -30,7 +30,7 @@ extension ConformanceCheck {
           + "or a BackgroundThread")
     },
     ConformanceCheck("load-is-quiet", "Loading the library starts no thread and opens no file") { run in
-      let before = ProcessState()
+      let before = try ProcessState.first()
       _ = try TrialLibrary.load(run.request, run.channel)
       // The mapped private copy is allowed to stay open.
       if let added = ProcessState.settled(since: before, besides: run.request.library) {
@@ -72,7 +72,7 @@ extension ConformanceCheck {
       let (first, second) = (try run.host(), try run.host())
       let loaded = try TrialLibrary.load(run.request, run.channel)
       run.channel.step("in its entry point")
-      let before = ProcessState()
+      let before = try ProcessState.first()
       let generations = try [first, second, first].map { try HostTable.enter(loaded, for: $0.runtime) }
       for generation in generations.dropFirst() {
         guard generation.describes(the: generations[0]) else {

@@ -12,7 +12,7 @@ extension ConformanceCheck {
       let generation = try run.library(host).generation
       // The first instance is not compared, because it can fill caches of libraries.
       try run.destroy(run.instance(generation, host))
-      let before = ProcessState()
+      let before = try ProcessState.first()
       let instance = try run.instance(generation, host)
       if let added = ProcessState.settled(since: before, within: .milliseconds(200)) {
         throw TrialFailure("create started or opened \(added); do that in activate")
@@ -24,7 +24,7 @@ extension ConformanceCheck {
       let host = try run.host()
       let generation = try run.library(host).generation
       try run.destroy(run.instance(generation, host))
-      let before = ProcessState()
+      let before = try ProcessState.first()
       for _ in 0..<100 { try run.destroy(run.instance(generation, host)) }
       if let added = ProcessState.settled(since: before) { throw TrialFailure("a hundred instances left \(added)") }
     },
@@ -67,7 +67,7 @@ extension ConformanceCheck {
       // If something is left, the lifecycles run once more, because resources that all instances share can be created
       // late, such as the timer of Dispatch.
       for _ in 0..<2 {
-        let before = ProcessState()
+        let before = try ProcessState.first()
         for _ in 0..<10 { try live() }
         left = ProcessState.settled(since: before)
         guard left != nil else { return }

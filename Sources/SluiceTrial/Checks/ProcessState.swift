@@ -11,6 +11,15 @@ struct ProcessState: Equatable {
     threads = Self.entries("/proc/self/task") { Self.text("/proc/self/task/\($0)/comm") } ?? [:]
   }
 
+  /// The state at the beginning of a check.
+  /// - Throws: a failure that skips the check if the state cannot be read.
+  static func first() throws(TrialFailure) -> ProcessState {
+    guard access("/proc/self/fd", F_OK) == 0 else {
+      throw .skip("/proc is not mounted, so threads and descriptors cannot be counted")
+    }
+    return ProcessState()
+  }
+
   /// Names the threads and descriptors that were added since the earlier state; nil if none were added.
   func added(since earlier: ProcessState, besides path: String? = nil) -> String? {
     guard let descriptors = descriptors?.filter({ earlier.descriptors?[$0.key] == nil && $0.value != path }) else {
