@@ -97,9 +97,10 @@ extension Transaction {
     }
     let stages = pendingStages(.request, before: end)
     guard !stages.isEmpty, !exchange.nativeRequest.body.isEmpty else { return .bodyPassed }
-    return pass(.request, stages, from: try stream(of: exchange.nativeRequest.body)) { transaction, body in
+    let source = try stream(of: exchange.nativeRequest.body)
+    forgetDerivedFields(.request, stages)
+    return pass(.request, stages, from: source) { transaction, body in
       transaction.requestPassedTo = end
-      transaction.forgetDerivedFields(.request, stages)
       transaction.exchange.nativeRequest.body = body
       transaction.exchange.requestDocument = nil
       return .bodyPassed
@@ -115,8 +116,9 @@ extension Transaction {
     if isStreamed, end == pipeline.responseStages.count, let sink {
       return deliver(try stream(of: body), stages, to: sink)
     }
-    return pass(.response, stages, from: try stream(of: body)) { transaction, body in
-      transaction.forgetDerivedFields(.response, stages)
+    let source = try stream(of: body)
+    forgetDerivedFields(.response, stages)
+    return pass(.response, stages, from: source) { transaction, body in
       transaction.exchange.setResponseBody(body)
       transaction.exchange.responseDocument = nil
       return .bodyPassed
@@ -253,27 +255,38 @@ extension Transaction {
     return .ended(nil)
   }
 
-  /// Removes the fields that describe the body, because the stages can change each piece of it.
+  /// Removes the fields that describe the body, because the stages can change each piece of it. Called before the stages
+  /// see a piece, so that fields which they add stay.
   private func forgetDerivedFields(_ side: MessageSide, _ stages: [Int]) {
     let fields: DerivedFields?
     if side == .request {
       exchange.nativeRequest.headers.remove("content-length")
-      fields = stages.isEmpty ? nil : exchange.nativeRequest.headers.removeDerivedFields(isResponse: false)
+      fields = stages.isEmpty ? nil : exchange.nativeRequest.removeDerivedFields()
     } else {
       exchange.nativeResponse?.headers.remove("content-length")
-      fields =
-        stages.isEmpty || isBodiless ? nil : exchange.nativeResponse?.headers.removeDerivedFields(isResponse: true)
+      fields = stages.isEmpty || isBodiless ? nil : exchange.nativeResponse?.removeDerivedFields()
     }
-    guard let fields, !fields.signed.isEmpty, let stage = stages.first else { return }
-    let bindings = side == .request ? pipeline.requestStages : pipeline.responseStages
-    bindings[stage].interceptor.signedFieldsStay(fields)
+    if let fields { warn(about: fields, side, stages) }
   }
 
-  /// Whether the response has no content, so that its fields describe the content of another response (RFC 9110 §6.4.1).
-  private var isBodiless: Bool {
-    let status = exchange.responseStatus
-    return exchange.nativeRequest.method == "HEAD" || status == 204 || status == 304
+  private func warn(about fields: DerivedFields, _ side: MessageSide, _ stages: [Int]) {
+    guard fields.warning != nil, let stage = stages.first else { return }
+    let bindings = side == .request ? pipeline.requestStages : pipeline.responseStages
+    bindings[stage].interceptor.warn(about: fields)
   }
+
+  /// Removes the fields that describe the body from trailers that arrive at its end.
+  func forgetDerivedFields(in trailers: inout HeaderFields, _ passage: BodyPassage) {
+    guard !passage.stages.isEmpty else { return }
+    let isResponse = passage.side == .response
+    let head = (isResponse ? exchange.nativeResponse?.headers : exchange.nativeRequest.headers) ?? HeaderFields()
+    warn(
+      about: trailers.removeDerivedTrailers(isResponse: isResponse, head: head), passage.side, passage.stages)
+  }
+
+  /// Whether the fields of the response describe the content of another response, which no stage has changed (RFC 9110
+  /// §15.4.5). The fields of a response to HEAD are those of a response to GET, which the stages would have changed.
+  private var isBodiless: Bool { [204, 304].contains(exchange.responseStatus) }
 
   // MARK: Passages
 

@@ -199,6 +199,7 @@ extension Transaction: TransferObserver {
   /// Trailers that stages have added with the pieces come after the received ones.
   private func addTrailers(_ received: HeaderFields) {
     var trailers = received
+    if let responsePassage { forgetDerivedFields(in: &trailers, responsePassage) }
     let added = exchange.nativeResponse?.trailers ?? HeaderFields()
     for index in added.indices {
       trailers.append(

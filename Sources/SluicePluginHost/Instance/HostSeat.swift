@@ -30,7 +30,7 @@ final class HostSeat: @unchecked Sendable {
   /// The number of lists of hosts that the plugin has not released yet.
   let openHostLists = Atomic<Int>(0)
   private let limitCount = Atomic<Int>(0)
-  private let signedCount = Atomic<Int>(0)
+  private let fieldCount = Atomic<Int>(0)
   /// The table that the plugin gets.
   let table: UnsafePointer<sluice_host>
   private(set) weak var runtime: HostRuntime?
@@ -105,10 +105,10 @@ final class HostSeat: @unchecked Sendable {
     if number == 1 { log(.warning, "has reached a limit: \(words)\(count > 1 ? "; \(count) refusals so far" : "")") }
   }
 
-  /// Warns of fields that no longer describe the body but are signed. Logs only the first warning, the tenth, and so on.
-  func reportSigned(_ fields: DerivedFields) {
+  /// Warns of fields that no longer describe the body. Logs only the first warning, the tenth, and so on.
+  func warn(about fields: DerivedFields) {
     guard let warning = fields.warning else { return }
-    let count = signedCount.add(1, ordering: .relaxed).newValue
+    let count = fieldCount.add(1, ordering: .relaxed).newValue
     var number = count
     while number % 10 == 0 { number /= 10 }
     if number == 1 { log(.warning, "\(warning)\(count > 1 ? "; \(count) times so far" : "")") }

@@ -55,7 +55,7 @@ extension PluginInstance {
     }
   }
 
-  package func signedFieldsStay(_ fields: DerivedFields) { seat.reportSigned(fields) }
+  package func warn(about fields: DerivedFields) { seat.warn(about: fields) }
 
   package func suspensionWasCancelled(_ token: SuspensionToken) {
     if hasHostTokens, takeHostToken(token) { return }

@@ -66,7 +66,7 @@ package final class PluginPlace: Interceptor, @unchecked Sendable {
 
   package func suspensionWasCancelled(_ token: SuspensionToken) { instance.suspensionWasCancelled(token) }
 
-  package func signedFieldsStay(_ fields: DerivedFields) { instance.signedFieldsStay(fields) }
+  package func warn(about fields: DerivedFields) { instance.warn(about: fields) }
 
   /// The plugin's object for a place; nil if the place belongs to another instance.
   static func object(of place: AnyObject, for instance: PluginInstance) -> UnsafeMutableRawPointer? {

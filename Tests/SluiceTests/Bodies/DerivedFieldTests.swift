@@ -17,11 +17,19 @@ import Testing
     let engine: Engine
     let warnings = Locked<[String]>([])
 
-    init(_ kind: String, isRequest: Bool, answer: [HeaderLine] = [], method: String = "PUT") async throws {
+    init(
+      _ kind: String, isRequest: Bool, answer: [HeaderLine] = [], status: Int = 200, trailers: [HeaderLine] = [],
+      method: String = "PUT"
+    ) async throws {
       let product = try await PluginCompiler.compile(
         "marks-bodies", defines: ["KIND=\(kind)", "SIDE_IS_REQUEST=\(isRequest ? 1 : 0)"])
       chmod(product.path, 0o755)
-      server = try LoopbackServer { _ in ServerResponse(headers: answer, body: .bytes(Array("text".utf8))) }
+      let body: ServerResponse.Body =
+        trailers.isEmpty
+        ? .bytes(Array("text".utf8)) : .generated(.alphabet, byteCount: 4, chunked: true)
+      server = try LoopbackServer { _ in
+        ServerResponse(status: status, headers: answer, body: body, trailers: trailers)
+      }
       let list = isRequest ? "request" : "response"
       let text =
         #"{"plugins": {"a": {"library": "\#(product.path)"}}, "\#(list)": [{"plugin": "a", "match": {"methods": ["\#(method)"]}}], "transport": {"loops": 1}}"#
@@ -32,8 +40,12 @@ import Testing
       withExtendedLifetime(product) {}
     }
 
-    func send(_ headers: HeaderFields, sink: TextSink? = nil) async throws -> Response {
-      let request = Request(method: "PUT", url: try HTTPURL(server.baseURL), headers: headers, body: .text("text"))
+    func send(
+      _ headers: HeaderFields, sink: TextSink? = nil, trailers: HeaderFields = [:], method: String = "PUT"
+    ) async throws -> Response {
+      var request = Request(method: method, url: try HTTPURL(server.baseURL), headers: headers)
+      if method == "PUT" { request.body = .text("text") }
+      request.trailers = trailers
       let result = await withCheckedContinuation { continuation in
         engine.submit(request, sink: sink) { continuation.resume(returning: $0) }
       }
@@ -71,22 +83,91 @@ import Testing
     #expect(response.headers["content-length"].map { $0 == "6" } ?? true)
   }
 
-  @Test func `a response without content keeps them`() async throws {
-    let product = try await PluginCompiler.compile("marks-bodies", defines: ["KIND=PIECES", "SIDE_IS_REQUEST=0"])
-    chmod(product.path, 0o755)
-    let server = try LoopbackServer { request in
-      ServerResponse(
-        status: request.method == "HEAD" ? 200 : 304, headers: [HeaderLine("ETag", "\"strong\"")], body: .bytes([]))
-    }
-    let text = #"{"plugins": {"a": {"library": "\#(product.path)"}}, "response": ["a"]}"#
-    let engine = try withExtendedLifetime(product) { try Engine(Configuration(text: Array(text.utf8))) }
-    for method in ["HEAD", "GET"] {
-      let result = await engine.transaction(Request(method: method, url: try HTTPURL(server.baseURL)))
-      #expect(result.response?.headers["etag"] == "\"strong\"", "\(method)")
-    }
-    await engine.shutdown()
-    server.stop()
+  // RFC 9110 §9.3.2: a response to HEAD has the fields that a response to GET would have.
+  @Test(arguments: [("HEAD", 200, nil), ("GET", 200, nil), ("GET", 304, "\"strong\"")])
+  func `a response to HEAD comes without them, status 304 keeps them`(
+    _ method: String, _ status: Int, _ tag: String?
+  ) async throws {
+    let setup = try await Setup(
+      "PIECES", isRequest: false, answer: [HeaderLine("ETag", "\"strong\"")], status: status, method: method)
+    #expect(try await setup.send([:], method: method).headers["etag"] == tag)
   }
+
+  // MARK: Trailers
+
+  private static let lastFields: HeaderFields = [
+    "Content-Digest": "sha-256=:AA==:", "Repr-Digest": "x", "Digest": "x", "Content-MD5": "x", "X-T": "1",
+  ]
+
+  @Test(arguments: ["PIECES", "SUSPENDS", "WHOLE", "DOCUMENT"], [false, true])
+  func `trailers of a response whose body is changed go, and are not announced`(
+    _ kind: String, _ isStreamed: Bool
+  ) async throws {
+    let names = Self.fields + ["ETag"]
+    let setup = try await Setup(
+      kind, isRequest: false, answer: [HeaderLine("Trailer", (names + ["X-T"]).joined(separator: ", "))],
+      trailers: names.map { HeaderLine($0, "\"x\"") } + [HeaderLine("X-T", "1")])
+    let response = try await setup.send([:], sink: isStreamed ? TextSink() : nil)
+    #expect(response.trailers == ["X-T": "1"])
+    #expect(response.headers["trailer"] == "X-T")
+  }
+
+  @Test(arguments: ["PIECES", "SUSPENDS", "WHOLE", "DOCUMENT", "MAKES"])
+  func `trailers of a request whose body is changed go, and are not announced`(_ kind: String) async throws {
+    let setup = try await Setup(kind, isRequest: true)
+    _ = try await setup.send([:], trailers: Self.lastFields)
+    let sent = try #require(setup.server.requests.first)
+    #expect(sent.trailers.map { $0.name.lowercased() } == ["x-t"])
+    #expect(sent.headers.first("trailer")?.lowercased() == "x-t")
+  }
+
+  @Test func `without a change trailers stay`() async throws {
+    let setup = try await Setup("PIECES", isRequest: true, method: "POST")
+    _ = try await setup.send([:], trailers: Self.lastFields)
+    #expect(setup.server.requests.first?.trailers.count == 5)
+  }
+
+  @Test(arguments: ["PIECES", "WHOLE"])
+  func `a trailer that a signature covers stays, and a warning names it`(_ kind: String) async throws {
+    let setup = try await Setup(
+      kind, isRequest: false,
+      answer: [
+        HeaderLine("Trailer", "Content-Digest, Digest"), HeaderLine("Signature-Input", #"a=("content-digest";tr)"#),
+      ], trailers: [HeaderLine("Content-Digest", "x"), HeaderLine("Digest", "x")])
+    let response = try await setup.send([:])
+    #expect(response.trailers == ["Content-Digest": "x"] && response.headers["trailer"] == "Content-Digest")
+    let warnings = setup.warnings.withLock { $0 }
+    #expect(warnings.count == 1 && warnings.first?.contains("covers content-digest") == true, "\(warnings)")
+  }
+
+  // MARK: Parts
+
+  @Test(arguments: ["PIECES", "WHOLE", "DOCUMENT"])
+  func `a part that is changed comes without its range, and a warning says so`(_ kind: String) async throws {
+    let setup = try await Setup(
+      kind, isRequest: false, answer: [HeaderLine("Content-Range", "bytes 0-3/8")], status: 206)
+    #expect(try await setup.send([:]).headers["content-range"] == nil)
+    let warnings = setup.warnings.withLock { $0 }
+    #expect(warnings.count == 1 && warnings.first?.contains("content-range was removed") == true, "\(warnings)")
+  }
+
+  @Test func `the range of status 416 stays`() async throws {
+    let setup = try await Setup(
+      "WHOLE", isRequest: false, answer: [HeaderLine("Content-Range", "bytes */8")], status: 416)
+    #expect(try await setup.send([:]).headers["content-range"] == "bytes */8")
+    #expect(setup.warnings.withLock { $0 }.isEmpty)
+  }
+
+  @Test(arguments: ["PIECES", "WHOLE", "DOCUMENT"])
+  func `the range of a request stays, and a warning says so`(_ kind: String) async throws {
+    let setup = try await Setup(kind, isRequest: true)
+    _ = try await setup.send(["Content-Range": "bytes 0-3/8"])
+    #expect(setup.server.requests.first?.headers.first("content-range") == "bytes 0-3/8")
+    let warnings = setup.warnings.withLock { $0 }
+    #expect(warnings.count == 1 && warnings.first?.contains("still describes the old part") == true, "\(warnings)")
+  }
+
+  // MARK: Signatures
 
   @Test func `a weak entity tag stays`() async throws {
     let setup = try await Setup("WHOLE", isRequest: false, answer: [HeaderLine("ETag", "W/\"weak\"")])
@@ -106,6 +187,7 @@ import Testing
     ("Signature-Input", #"sig1=("@method" "content-digest");created=1618884473;keyid="k""#, "content-digest"),
     ("Signature", #"keyId="k",algorithm="hs2019",headers="(request-target) date digest",signature="AA==""#, "digest"),
     ("Authorization", "AWS4-HMAC-SHA256 Credential=k, SignedHeaders=content-md5;host, Signature=00", "content-md5"),
+    ("Authorization", "HMAC-SHA256 Credential=k&SignedHeaders=host;content-digest&Signature=AA==", "content-digest"),
   ])
   func `a field that a signature covers stays, and a warning names it`(
     _ name: String, _ value: String, _ signed: String
@@ -120,5 +202,21 @@ import Testing
       let warnings = setup.warnings.withLock { $0 }
       #expect(warnings.count == 1 && warnings.first?.contains("covers \(signed)") == true, "\(kind): \(warnings)")
     }
+  }
+
+  @Test(arguments: [
+    (#"a=("@method");x="content-digest""#, false), (#"a=("content-digest";req "@status")"#, false),
+    (#"a=("content-digest";tr)"#, false), (#"a=("x\"content-digest")"#, false), (#"a="content-digest""#, false),
+    (#"a=("x";key="content-digest" "y")"#, false), (#"a=("repr-content-digest")"#, false),
+    (#"a=("content-digest";req=?0)"#, true), (#"a=("content-digest";sf; bs)"#, true),
+    (#"a=("x";key="a)b" "content-digest");created=1"#, true), (#"a=(), b=( "content-digest" )"#, true),
+    (#"a=("content-digest""#, true),
+  ])
+  func `only the components of a signature are covered by it`(_ input: String, _ isSigned: Bool) {
+    var request = Request(url: HTTPURL("http://a/"))
+    request.headers = ["Signature-Input": input, "Content-Digest": "x"]
+    let fields = request.removeDerivedFields()
+    #expect(fields.signed == (isSigned ? ["content-digest"] : []))
+    #expect(request.headers.contains("content-digest") == isSigned)
   }
 }

@@ -83,7 +83,7 @@ final class DevListener: Sendable {
   }
 
   private static func response(to result: TransactionResult, isHead: Bool) -> ServerResponse {
-    guard let response = result.response, isForClient(response, result.error) else {
+    guard var response = result.response, isForClient(response, result.error) else {
       let error = result.error.map { ResultDocument.Failure($0).document() } ?? .object()
       let text = (try? error.serialized()) ?? []
       return ServerResponse(
@@ -91,9 +91,10 @@ final class DevListener: Sendable {
     }
     var headers = response.headers
     // The engine has already decoded the body.
-    if headers.contains("content-encoding"), !response.body.isEmpty {
-      headers.remove("content-encoding")
-      _ = headers.removeDerivedFields(isResponse: true)
+    if response.headers.contains("content-encoding"), !response.body.isEmpty {
+      response.headers.remove("content-encoding")
+      _ = response.removeDerivedFields()
+    let headers = response.headers
     }
     let named = connectionFields(headers[values: "Connection"])
     var lines: [HeaderLine] = []

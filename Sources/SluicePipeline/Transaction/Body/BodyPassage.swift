@@ -180,7 +180,9 @@ final class BodyPassage: @unchecked Sendable {
         "the request body ends with trailers, but the settings require libcurl, which sends no trailers;"
           + " send the fields as headers")
     }
-    transaction.exchange.nativeRequest.trailers = trailers
+    var kept = trailers
+    transaction.forgetDerivedFields(in: &kept, self)
+    transaction.exchange.nativeRequest.trailers = kept
   }
 
   private static func failure(_ error: any Error) -> TransactionError {

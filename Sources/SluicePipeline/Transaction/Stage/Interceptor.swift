@@ -46,8 +46,9 @@ package protocol Interceptor: AnyObject, Sendable {
   /// The suspended call will not be resumed. Called at most once for a token.
   func suspensionWasCancelled(_ token: SuspensionToken)
 
-  /// Fields that describe a body are left although the stage changes the body, because a signature covers them.
-  func signedFieldsStay(_ fields: DerivedFields)
+  /// The host has something to say about the fields that describe a body which the stage changes
+  /// (``DerivedFields/warning``).
+  func warn(about fields: DerivedFields)
 
   /// What a call failed to do within its deadline, as part of a sentence such as "it did not resume". Implement it if
   /// calls wait for something other than the stage's own suspension.
@@ -70,7 +71,7 @@ extension Interceptor {
     _ exchange: Exchange, _ side: MessageSide, _ output: inout [UInt8]
   ) -> PieceVerdict { .pass }
   package func suspensionWasCancelled(_ token: SuspensionToken) {}
-  package func signedFieldsStay(_ fields: DerivedFields) {}
+  package func warn(about fields: DerivedFields) {}
   package var overdueWords: String { "it did not resume" }
 }
 

@@ -22,7 +22,7 @@ final class LiveDocument: MessageDocument {
   /// The name of the call that may have changed the document; nil if all changes have been checked.
   private var writingCall: UInt?
   private(set) var failure: MessageError?
-  /// Whether the plugin was warned of signed fields.
+  /// Whether the plugin was warned of fields that do not describe the new body.
   private var hasWarned = false
 
   init(_ json: JSONValue) { self.json = json }
@@ -65,7 +65,9 @@ final class LiveDocument: MessageDocument {
     } catch { throw reported(error) }
     applyMarks(to: &request.headers)
     if !request.body.isSame(as: original.body) {
-      follow(request.body, &request.headers, original.headers, isResponse: false)
+      var trailers = request.trailers
+      follow(request.body, &request.headers, &trailers, original.headers, original.trailers, isResponse: false)
+      if request.hasTrailers { request.trailers = trailers }
     }
     return request
   }
@@ -83,21 +85,36 @@ final class LiveDocument: MessageDocument {
     } catch { throw reported(error) }
     applyMarks(to: &response.headers)
     if !response.body.isSame(as: original.body) {
-      follow(response.body, &response.headers, original.headers, isResponse: true)
+      var trailers = response.trailers
+      follow(response.body, &response.headers, &trailers, original.headers, original.trailers, isResponse: true)
+      if !response.trailers.isEmpty { response.trailers = trailers }
     }
     return response
   }
 
   /// Applies the rule of `body_set` to the fields that the plugin has left as they were.
-  private func follow(_ body: Body, _ headers: inout HeaderFields, _ original: HeaderFields, isResponse: Bool) {
-    let fields = DerivedFields(isResponse: isResponse) { [headers] in headers[values: $0] }
-    for name in fields.removed where headers[values: name] == original[values: name] { headers.remove(name) }
-    if headers.contains("content-length"), headers[values: "content-length"] == original[values: "content-length"] {
+  private func follow(
+    _ body: Body, _ headers: inout HeaderFields, _ trailers: inout HeaderFields, _ old: HeaderFields,
+    _ oldTrailers: HeaderFields, isResponse: Bool
+  ) {
+    func values(_ name: String, _ fields: HeaderFields, _ old: HeaderFields) -> [String] {
+      let values = fields[values: name]
+      return DerivedFields.contain(name) && values != old[values: name] ? [] : values
+    }
+    let fields = DerivedFields(isResponse: isResponse) { [headers] in
+      values($0, headers, old)
+    } trailers: { [trailers] in
+      values($0, trailers, oldTrailers)
+    }
+    for name in fields.removed { headers.remove(name) }
+    for name in fields.removedTrailers { trailers.remove(name) }
+    if let left = fields.announcement { headers["trailer"] = left.isEmpty ? nil : left }
+    if headers.contains("content-length"), headers[values: "content-length"] == old[values: "content-length"] {
       headers["content-length"] = body.byteCount.map { String($0) }
     }
-    guard !hasWarned, fields.signed.contains(where: { headers[values: $0] == original[values: $0] }) else { return }
+    guard !hasWarned, fields.warning != nil else { return }
     hasWarned = true
-    writer?.reportSigned(fields)
+    writer?.warn(about: fields)
   }
 
   func target(from original: Request) throws(MessageError) -> RequestTarget {

@@ -176,11 +176,11 @@ extension ExchangeBody {
   private static func setRequest(_ body: Body, _ called: CalledExchange) {
     if let document = called.requestTruth {
       forgetBody(of: document, called)
-      called.warn(DocumentHeaders(document.json).follow(body, isResponse: false))
+      called.warn(document.follow(body, isResponse: false))
     } else {
       called.dropRequestView()
       called.keepLentFields(0)
-      called.warn(called.exchange.nativeRequest.headers.follow(body, isResponse: false))
+      called.warn(called.exchange.nativeRequest.follow(body))
     }
     called.keep(called.exchange.nativeRequest.body)
     called.exchange.nativeRequest.body = body
@@ -189,11 +189,11 @@ extension ExchangeBody {
   private static func setResponse(_ body: Body, _ called: CalledExchange) {
     if let document = called.responseTruth {
       forgetBody(of: document, called)
-      called.warn(DocumentHeaders(document.json).follow(body, isResponse: true))
+      called.warn(document.follow(body, isResponse: true))
     } else {
       called.dropResponseView()
       called.keepLentFields(1)
-      called.warn(called.exchange.nativeResponse?.headers.follow(body, isResponse: true))
+      called.warn(called.exchange.nativeResponse?.follow(body))
     }
     if let response = called.exchange.nativeResponse { called.keep(response.body) }
     called.exchange.nativeResponse?.body = body
@@ -204,11 +204,11 @@ extension ExchangeBody {
   static func setStream(_ stream: BodyStream, _ called: CalledExchange) {
     if let document = called.responseTruth {
       forgetBody(of: document, called)
-      called.warn(DocumentHeaders(document.json).follow(.stream(stream), isResponse: true))
+      called.warn(document.follow(.stream(stream), isResponse: true))
     } else {
       called.dropResponseView()
       called.keepLentFields(1)
-      called.warn(called.exchange.nativeResponse?.headers.follow(.stream(stream), isResponse: true))
+      called.warn(called.exchange.nativeResponse?.follow(.stream(stream)))
     }
     if let response = called.exchange.nativeResponse { called.keep(response.body) }
     called.exchange.streamResponseBody(stream)
@@ -246,24 +246,44 @@ extension CalledExchange {
 
 extension CalledExchange {
   fileprivate func warn(_ fields: DerivedFields?) {
-    if let fields { call.pointee.instance.seat.reportSigned(fields) }
+    if let fields { call.pointee.instance.seat.warn(about: fields) }
   }
 }
 
 extension HeaderFields {
-  /// Sets an existing content length to the length of the new body, or removes it if that length is not known. Removes
-  /// the other fields that describe the old body.
-  fileprivate mutating func follow(_ body: Body, isResponse: Bool) -> DerivedFields {
+  /// Sets an existing content length to the length of the new body, or removes it if that length is not known.
+  fileprivate mutating func follow(_ body: Body) {
     if contains("content-length") { self["content-length"] = body.byteCount.map { String($0) } }
-    return removeDerivedFields(isResponse: isResponse)
   }
 }
 
-extension DocumentHeaders {
+// Each of these also removes the other fields that describe the old body.
+extension Request {
+  fileprivate mutating func follow(_ body: Body) -> DerivedFields {
+    headers.follow(body)
+    return removeDerivedFields()
+  }
+}
+
+extension Response {
+  fileprivate mutating func follow(_ body: Body) -> DerivedFields {
+    headers.follow(body)
+    return removeDerivedFields()
+  }
+}
+
+extension LiveDocument {
   fileprivate func follow(_ body: Body, isResponse: Bool) -> DerivedFields {
-    if self["content-length"] != nil { self["content-length"] = body.byteCount.map { String($0) } }
-    let fields = DerivedFields(isResponse: isResponse) { values(named: $0) }
-    for name in fields.removed { self[name] = nil }
+    let (head, trailers) = (DocumentHeaders(json), DocumentHeaders(json, trailers: true))
+    if head["content-length"] != nil { head["content-length"] = body.byteCount.map { String($0) } }
+    let fields = DerivedFields(isResponse: isResponse) {
+      head.values(named: $0)
+    } trailers: {
+      trailers.values(named: $0)
+    }
+    for name in fields.removed { head[name] = nil }
+    for name in fields.removedTrailers { trailers[name] = nil }
+    if let left = fields.announcement { head["trailer"] = left.isEmpty ? nil : left }
     return fields
   }
 }
