@@ -136,6 +136,26 @@ import Testing
     server.stop()
   }
 
+  // RFC 9110 §8.6: the length of status 304 is that of the response with status 200.
+  @Test func `status 304 has the length that the server has sent, and never the length 0`() async throws {
+    let server = try ScriptedServer(
+      ["Content-Length: 83\r\n", ""].map { line in
+        [.receiveHead, .send("HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\(line)\r\n"), .close]
+      })
+    let library = try await StampedLibrary.inC()
+    let run = try await DevRun(
+      "--listen", "0", configuration: { _ in DevRun.configuration(server.baseURL) },
+      prepare: { try library.install(1, at: $0.path("a.so")) })
+    let port = try Self.port(of: try await run.start())
+    for hasLength in [true, false] {
+      let text = try RawHead(try RawClient(port: port), "GET", "/", "Connection: close").text()
+      #expect(text.hasPrefix("HTTP/1.1 304") && text.hasSuffix("\r\n\r\n"), "\(text)")
+      #expect(text.contains(hasLength ? "\r\nContent-Length: 83\r\n" : "Content-Length") == hasLength, "\(text)")
+    }
+    try await run.end()
+    server.stop()
+  }
+
   /// A request on a raw connection. `text()` returns everything that the server sends until it closes the connection.
   private struct RawHead {
     let client: RawClient

@@ -89,13 +89,12 @@ final class DevListener: Sendable {
       return ServerResponse(
         status: 502, headers: [HeaderLine("Content-Type", "application/json")], body: .bytes(text + [0x0A]))
     }
-    var headers = response.headers
     // The engine has already decoded the body.
     if response.headers.contains("content-encoding"), !response.body.isEmpty {
       response.headers.remove("content-encoding")
       _ = response.removeDerivedFields()
-    let headers = response.headers
     }
+    let headers = response.headers
     let named = connectionFields(headers[values: "Connection"])
     var lines: [HeaderLine] = []
     for index in headers.indices {
@@ -103,9 +102,10 @@ final class DevListener: Sendable {
       guard !isOwn(name), !named.contains(name.lowercased()) else { continue }
       lines.append(HeaderLine(name, bytes: Array(headers.buffer[headers.valueRange(at: index)])))
     }
-    if isHead, response.body.isEmpty {
-      // The server sends the length of a body that it would make, but does not send the body.
-      let length = response.headers["content-length"].flatMap { UInt64($0) }
+    if isHead && response.body.isEmpty || response.status == 304 {
+      // The server sends the length of a body that it would make, but does not send the body. A body that a stage has
+      // given to status 304 is not the one that the client has (RFC 9110 §8.6).
+      let length = response.body.isEmpty ? response.headers["content-length"].flatMap { UInt64($0) } : nil
       return ServerResponse(
         status: response.status, headers: lines,
         body: .generated(.alphabet, byteCount: length ?? 0, chunked: length == nil))
