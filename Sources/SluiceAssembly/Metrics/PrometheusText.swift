@@ -24,8 +24,7 @@ package struct PrometheusText {
   mutating func begin(_ name: String, _ type: String, _ help: String) {
     self.name = name
     names.formUnion(PrometheusName.samples(of: name, type))
-    let help = help.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
-    text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+    text += "# HELP \(name) \(Self.escaped(help, isQuoted: false))\n# TYPE \(name) \(type)\n"
   }
 
   mutating func counter(_ name: String, _ help: String, _ value: UInt64) {
@@ -72,16 +71,18 @@ package struct PrometheusText {
 
   private mutating func write(_ suffix: String, _ labels: Labels, _ value: String) {
     let others = common.filter { other in !labels.contains { $0.name == other.name } }
-    let pairs = (others + labels).map { "\($0.name)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
+    let pairs = (others + labels).map { "\($0.name)=\"\(Self.escaped($0.value, isQuoted: true))\"" }
+      .joined(separator: ",")
     text += "\(name)\(suffix)\(pairs.isEmpty ? "" : "{\(pairs)}") \(value)\n"
   }
 
-  private static func escaped(_ value: String) -> String {
+  /// Escapes what the format asks for: in quotes, that is the quote too.
+  private static func escaped(_ value: String, isQuoted: Bool) -> String {
     var text = ""
     for scalar in value.unicodeScalars {
       switch scalar {
       case "\\": text += "\\\\"
-      case "\"": text += "\\\""
+      case "\"" where isQuoted: text += "\\\""
       case "\n": text += "\\n"
       default: text.unicodeScalars.append(scalar)
       }

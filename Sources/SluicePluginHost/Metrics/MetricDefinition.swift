@@ -8,6 +8,7 @@ package struct MetricDefinition: Sendable, Hashable {
 
   package let kind: Kind
   package let name: String
+  /// The text of the plugin, which may have several lines.
   package let description: String
   /// The unit in UCUM; empty if the plugin gave none.
   package let unit: String
@@ -44,7 +45,7 @@ extension MetricDefinition {
     let kind = try Self.kind(raw.kind)
     self.kind = kind
     name = try Self.name(raw.name)
-    description = PlainText.line(try Self.text(raw.description, "description", limitBytes: 1024) ?? "")
+    description = try Self.text(raw.description, "description", limitBytes: 1024) ?? ""
     unit = try Self.unit(raw.unit)
     labels = try Self.labels(raw, kind)
     guard raw.series_limit <= Self.maximumSeries else {

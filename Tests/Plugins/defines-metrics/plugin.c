@@ -1,5 +1,5 @@
 // Defines the metrics of its configuration, and records a value in each of them:
-// {"metrics": [{"kind": "gauge", "name": "depth", "unit": "s", "label": "queue"}]}
+// {"metrics": [{"kind": "gauge", "name": "depth", "description": "…", "unit": "s", "label": "queue"}]}
 #include "../stage.h"
 
 static sluice_metric_kind kind_of(const char *name) {
@@ -20,7 +20,7 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   json_array_foreach(json_object_get(config, "metrics"), index, given) {
     const char *label = member(given, "label");
     sluice_metric_definition definition = {.size = sizeof definition, .kind = kind_of(member(given, "kind")),
-        .name = member(given, "name"), .description = "Defined by the test.", .unit = member(given, "unit"),
+        .name = member(given, "name"), .description = member(given, "description"), .unit = member(given, "unit"),
         .labels = &label, .label_count = *label ? 1 : 0};
     sluice_metric metric = 0;
     tell((void *)host, "defined", metrics->define(host, &definition, &metric));

@@ -28,7 +28,7 @@ import Testing
     #expect(requests["GET", "a\"b\\c\nd"]?.value == 2.5)
     let text = report.prometheusText(labels: ["job": "test"])
     for line in [
-      "# HELP my_plugin_requests_total Say \\\\ \"how\"\\\\nmany.", "# TYPE my_plugin_requests_total counter",
+      "# HELP my_plugin_requests_total Say \\\\ \"how\"\\nmany.", "# TYPE my_plugin_requests_total counter",
       #"my_plugin_requests_total{job="test",method="GET",status_class="a\"b\\c\nd"} 2.5"#,
       "# TYPE my_plugin_queue_depth gauge", #"my_plugin_queue_depth{job="test"} -3.0"#,
       "# TYPE my_plugin_body_bytes histogram", #"my_plugin_body_bytes_bucket{job="test",le="1.0"} 1"#,

@@ -18,7 +18,10 @@ import Testing
     let plugins = JSONValue.object()
     for instance in instances {
       let metrics = instance.metrics.map { metric -> JSONValue in
-        ["kind": JSONValue(metric.kind), "name": JSONValue(metric.name), "unit": JSONValue(metric.unit)]
+        [
+          "kind": JSONValue(metric.kind), "name": JSONValue(metric.name), "unit": JSONValue(metric.unit),
+          "description": "Defined by the test.",
+        ]
       }
       plugins[instance.name] = ["library": JSONValue(product.path), "config": ["metrics": .array(of: metrics)]]
     }
@@ -36,6 +39,25 @@ import Testing
     await engine.shutdown()
     withExtendedLifetime(product) {}
     return text
+  }
+
+  @Test func `a description keeps its characters, and a line break is escaped once`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let product = try await PluginCompiler.compile("defines-metrics")
+    chmod(product.path, 0o755)
+    let metric: JSONValue = [
+      "kind": "gauge", "name": "depth", "description": "a\nb\\n\"q\"\r\n\u{2028}c",
+    ]
+    let document: JSONValue = [
+      "plugins": ["a": ["library": JSONValue(product.path), "config": ["metrics": .array(of: [metric])]]]
+    ]
+    let engine = try Engine(Configuration(text: document.serialized()))
+    let text = engine.prometheusText()
+    await engine.shutdown()
+    withExtendedLifetime(product) {}
+    let line = text.unicodeScalars.split(separator: "\n").first { String($0).hasPrefix("# HELP a_depth ") }
+    #expect(line.map { String($0) } == "# HELP a_depth a\\nb\\\\n\"q\"\r\\n\u{2028}c")
   }
 
   /// What a scraper would refuse: a family that is described twice, a name that belongs to two families, a sample
