@@ -197,13 +197,17 @@ import Testing
 
   // MARK: Programs that plugins start
 
-  @Test(arguments: moments)
-  func `a program that a plugin starts ignores neither SIGPIPE nor SIGXFSZ`(_ moment: String) async throws {
+  @Test(arguments: moments, ["", "trap '' PIPE XFSZ; "])
+  func `a program that a plugin starts ignores neither SIGPIPE nor SIGXFSZ`(
+    _ moment: String, _ parent: String
+  ) async throws {
     let plugin = try await PluginCompiler.compile(
       "acts", defines: [#"\#(moment)=system("grep SigIgn /proc/self/status >&2")"#])
     let server = try LoopbackServer()
     defer { server.stop() }
-    let result = try await Tool.run("run", "-q", "--plugin", plugin.path, input: lines(1, server.baseURL))
+    let result = try await Command.run(
+      "bash", ["-c", "\(parent)exec \(Tool.path) run -q --plugin \(plugin.path)"], environment: Tool.cleared,
+      standardInput: Array(lines(1, server.baseURL).utf8))
     #expect(result.status == 0)
     let ignored = result.errorText.split(separator: "\n").filter { $0.hasPrefix("SigIgn:\t") }
       .compactMap { UInt64($0.dropFirst("SigIgn:\t".count), radix: 16) }

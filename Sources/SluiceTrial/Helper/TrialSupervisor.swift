@@ -89,8 +89,10 @@ package struct TrialSupervisor {
   ) {
     setpgid(0, 0)
     guard sluice_die_with_parent(supervisor) != 0 else { _exit(1) }
-    // The library's code may expect the default action of SIGPIPE.
+    // The library's code may expect the default action of SIGPIPE. If SIGXFSZ were ignored, as a parent may have set it,
+    // a file beyond the limit would not end the trial.
     signal(SIGPIPE, SIG_DFL)
+    signal(SIGXFSZ, SIG_DFL)
     let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
     dup2(nothing, STDIN_FILENO)
     dup2(output, STDOUT_FILENO)
