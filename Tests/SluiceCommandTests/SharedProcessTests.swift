@@ -108,7 +108,8 @@ import Testing
     try await send("-o", "one", "\(server.baseURL)/1", "-o", "two", "\(server.baseURL)/2", "-D", "heads")
     try await send("-O", "\(server.baseURL)/named", "--cookie-jar", "jar")
     try await send("-T", "upload", "\(server.baseURL)/", "-o", "deep/er/three", "--create-dirs")
-    for name in ["one", "two", "heads", "named", "jar", "deep/er/three"] {
+    try await send("-F", "a=@upload", "\(server.baseURL)/", "-o", "four")
+    for name in ["one", "two", "heads", "named", "jar", "deep/er/three", "four"] {
       #expect(FileTree.exists(folder.path(name)), "\(name)")
     }
   }

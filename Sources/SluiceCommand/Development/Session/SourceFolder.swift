@@ -41,7 +41,7 @@ final class SourceFolder {
     close(lock)
   }
 
-  static var base: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
+  static var base: String { TemporaryFiles.folder }
 
   private static func make(in base: String) throws(CommandError) -> String {
     guard let path = Paths.makeFolder("\(base)/\(prefix)") else {
