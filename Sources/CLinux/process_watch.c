@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "process_watch.h"
+#include "standard_streams.h"
 
 #include <fcntl.h>
 #include <fenv.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #ifdef __x86_64__
 #include <xmmintrin.h>
@@ -23,7 +25,15 @@ struct thread_state {
   sigset_t mask;
 };
 
+/// What one of the descriptors 0 to 2 refers to.
+struct stream_state {
+  int is_open;
+  dev_t device, special;
+  ino_t inode;
+};
+
 struct process_state {
+  struct stream_state streams[STDERR_FILENO + 1];
   char folder[PATH_MAX];
   char locale[512];
   /// -1 if it is unknown.
@@ -71,7 +81,18 @@ static int file_mask(void) {
   return line ? (int)strtol(line + 7, NULL, 8) : -1;
 }
 
+static void read_streams(struct stream_state *streams) {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+    struct stat status = {0};
+    const int is_open = fstat(stream, &status) == 0;
+    streams[stream] = (struct stream_state){
+        .is_open = is_open, .device = status.st_dev, .special = status.st_rdev, .inode = status.st_ino};
+  }
+}
+
 static void read_process(struct process_state *state) {
+  // First, because the rest opens a file, which would get the number of a closed stream.
+  read_streams(state->streams);
   if (!getcwd(state->folder, sizeof state->folder)) state->folder[0] = 0;
   const char *locale = setlocale(LC_ALL, NULL);
   snprintf(state->locale, sizeof state->locale, "%s", locale ? locale : "");
@@ -88,13 +109,30 @@ __attribute__((format(printf, 3, 4))) static void tell(
   atomic_load(&listener)(subject, callback, text);
 }
 
+static void compare_streams(
+    const struct stream_state *before, const struct stream_state *now, const sluice_call_subject *subject,
+    uint32_t callback) {
+  static const char *const names[] = {"standard input", "standard output", "standard error"};
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+    const struct stream_state *old = &before[stream], *new = &now[stream];
+    if (!new->is_open) {
+      tell(subject, callback, "closed descriptor %d (%s)", stream, names[stream]);
+    } else if (new->device != old->device || new->inode != old->inode || new->special != old->special) {
+      tell(subject, callback, "replaced descriptor %d (%s)", stream, names[stream]);
+    }
+  }
+}
+
 static void compare_process(const sluice_call_subject *subject, uint32_t callback) {
   struct process_state now, before;
   pthread_mutex_lock(&lock);
   read_process(&now);
   before = known;
   known = now;
+  // A closed stream is opened again, so that no file of the host gets its number.
+  if (sluice_fill_streams() != 0) read_streams(known.streams);
   pthread_mutex_unlock(&lock);
+  compare_streams(before.streams, now.streams, subject, callback);
   if (strcmp(now.folder, before.folder) != 0) {
     tell(subject, callback, "changed the current folder from \"%s\" to \"%s\"", before.folder, now.folder);
   }
@@ -144,6 +182,15 @@ void sluice_watch_process(sluice_change_handler handler) {
   atomic_store(&listener, handler);
   // The record that this thread may have taken already.
   if (sluice_thread_calls.record) sluice_thread_calls.record->is_watched = 1;
+}
+
+void sluice_renew_state(void (*restore)(void)) {
+  if (!sluice_is_process_watched()) return restore();
+  compare_process(NULL, 0);
+  restore();
+  pthread_mutex_lock(&lock);
+  read_process(&known);
+  pthread_mutex_unlock(&lock);
 }
 
 int sluice_is_process_watched(void) { return atomic_load(&listener) != NULL; }

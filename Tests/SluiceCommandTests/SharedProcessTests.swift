@@ -134,20 +134,54 @@ import Testing
     #expect(!FileTree.exists(folder.path("c.sock")), "the socket is removed at the end")
   }
 
-  @Test func `the access log stays in the folder in which the command was started`() async throws {
-    let plugin = try await PluginCompiler.compile("acts", defines: ["IN_ACTIVATE=\(Self.moves)"])
+  @Test(arguments: moments)
+  func `the access log stays in the folder in which the command was started`(_ moment: String) async throws {
+    let plugin = try await PluginCompiler.compile("acts", defines: ["\(moment)=\(Self.moves)"])
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
-    _ = try folder.write(
-      """
-      {"plugins": {"a": {"library": "\(plugin.path)"}, "log": {"library": "\(BuiltProducts.library("access-log"))",
-       "config": {"output": "log"}}}, "request": ["a"], "tracers": ["log"]}
-      """, to: "c.json")
-    let result = try await Command.run(
-      Tool.path, ["send", "-c", "c.json", server.baseURL], environment: Tool.cleared, workingDirectory: folder.path)
+    func write(output: String) throws {
+      _ = try folder.write(
+        """
+        {"plugins": {"a": {"library": "\(plugin.path)"}, "log": {"library": "\(BuiltProducts.library("access-log"))",
+         "config": {"output": "\(output)"}}}, "request": ["a"], "tracers": ["log"]}
+        """, to: "c.json")
+    }
+    try write(output: "log")
+    let running = try Command(
+      Tool.path, ["run", "-q", "-c", "c.json", "--control", "c.sock"], environment: Tool.cleared,
+      workingDirectory: folder.path
+    ).start()
+    try running.write(lines(1, server.baseURL))
+    try await running.waitForOutput(containing: "r0")
+    try write(output: "log2")
+    running.send(signal: SIGHUP)
+    try await running.waitForError(containing: "published as snapshot 2")
+    try running.write(lines(1, server.baseURL))
+    running.closeInput()
+    let result = try await running.wait(upTo: Patience.limit)
     #expect(result.status == 0, "\(result.errorText)")
-    #expect(try FileTree.readText(folder.path("log")).split(separator: "\n").count == 1)
+    for name in ["log", "log2"] {
+      #expect(try FileTree.readText(folder.path(name)).split(separator: "\n").count == 1, "\(name)")
+    }
+    #expect(result.errorText.contains("changed the current folder to \"/\""), "\(result.errorText)")
+  }
+
+  @Test(arguments: moments)
+  func `a relative TMPDIR is in the folder in which the command was started`(_ moment: String) async throws {
+    let plugin = try await PluginCompiler.compile("acts", defines: ["\(moment)=\(Self.moves)"])
+    let server = try LoopbackServer { _ in
+      ServerResponse(body: .generated(.alphabet, byteCount: 1 << 20, chunked: true))
+    }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    #expect(mkdir(folder.path("held"), 0o700) == 0)
+    _ = try folder.write(#"{"transport": {"spillBytes": 1000}}"#, to: "c.json")
+    let result = try await Command.run(
+      Tool.path, ["run", "-q", "-c", "c.json", "--plugin", plugin.path],
+      environment: Tool.cleared.merging(["TMPDIR": "held"]) { $1 },
+      standardInput: Array(lines(1, server.baseURL).utf8), workingDirectory: folder.path)
+    #expect(result.status == 0, "\(result.outputText.prefix(2000)) \(result.errorText)")
   }
 
   // MARK: The environment

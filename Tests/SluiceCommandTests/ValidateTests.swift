@@ -28,6 +28,10 @@ struct ValidateTests {
     ("misbehaves-in-activity", "KEEPS_LIST", "activate-deactivate", "did not release a list of hosts"),
     ("misbehaves-in-activity", "HANDLES_SIGNAL", "signal-handlers", "SIGUSR1"),
     ("acts", #"IN_LOAD=chdir("/")"#, "process-state", #"to "/""#),
+    ("acts", "IN_LOAD=close(0)", "process-state", "it closed descriptor 0 (standard input)"),
+    ("acts", "IN_CREATE=close(2)", "process-state", "in create, it closed descriptor 2 (standard error)"),
+    ("acts", "IN_ACTIVATE=dup2(0, 2)", "process-state", "in activate, it replaced descriptor 2 (standard error)"),
+    ("acts", "IN_REQUEST=close(1)", "process-state", "in on_request, it closed descriptor 1 (standard output)"),
     ("acts", "IN_CREATE=umask(0)", "process-state", "in create, it changed the umask from"),
     ("acts", #"IN_ACTIVATE=setlocale(LC_ALL, "C.UTF-8")"#, "process-state", "in activate, it changed the locale"),
     (

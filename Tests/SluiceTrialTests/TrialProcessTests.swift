@@ -22,6 +22,8 @@ struct TrialProcessTests {
       #"IN_LOAD=chdir("/")"#,
       #"in a constructor, which ran while the library was loaded, it changed the current folder from "#
     ),
+    ("IN_CREATE=close(2)", "in create, it closed descriptor 2 (standard error)"),
+    ("IN_CREATE=dup2(0, 1)", "in create, it replaced descriptor 1 (standard output)"),
     ("IN_CREATE=umask(0)", "in create, it changed the umask from 0"),
     (#"IN_CREATE=setlocale(LC_ALL, "C.UTF-8")"#, #"in create, it changed the locale from "C" to "#),
     ("IN_CREATE=fesetround(FE_DOWNWARD)", "in create, it changed the rounding or flush mode of the host's thread"),

@@ -13,8 +13,12 @@ typedef void (*sluice_change_handler)(
     const sluice_call_subject *_Nullable subject, uint32_t callback, const char *_Nonnull change);
 
 /// From now on, compares for each call of each thread: the rounding and flush modes, the signal mask and the locale of
-/// the thread, and the current folder, the umask and the locale of the process. A comparison makes several system calls.
-/// Must be called once, before any call.
+/// the thread, and the current folder, the umask, the locale and the standard streams of the process. A comparison makes
+/// several system calls. Must be called once, before any call, when all standard streams are open.
 void sluice_watch_process(sluice_change_handler _Nonnull handler);
+
+/// Calls a function that restores the state of the process, outside of calls. Changes of plugins are reported before,
+/// and what the function changes is not reported.
+void sluice_renew_state(void (*_Nonnull restore)(void));
 
 #endif

@@ -36,7 +36,10 @@ final class HeldFile: Sendable {
       let count = min(Self.pieceBytes, body.byteCount - position.offset)
       guard count > 0 else { return .success(nil) }
       // The path can now lead to a pipe. Opening a pipe without O_NONBLOCK would block.
-      if position.descriptor < 0 { position.descriptor = open(body.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+      if position.descriptor < 0 {
+        position.descriptor = SharedState.keepingStreams(
+          open(SystemPath.of(body.path), O_RDONLY | O_CLOEXEC | O_NONBLOCK))
+      }
       guard position.descriptor >= 0 else { return .failure(failure("open", SystemError.text(errno))) }
       var status = 0
       let piece = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

@@ -17,7 +17,7 @@ struct ToolProcess {
   }
 
   /// Runs the tool with its output on standard error, because standard output is for data. Returns its status.
-  func run() throws(CommandError) -> Int32 { try start(output: STDERR_FILENO) {} }
+  func run() throws(CommandError) -> Int32 { try start(output: StandardError.descriptor) {} }
 
   /// Runs the tool and returns what it wrote to standard output; nil if the tool fails or does not exist.
   func output() -> String? {

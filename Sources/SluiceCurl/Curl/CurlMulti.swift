@@ -108,7 +108,7 @@ final class CurlMulti {
   /// Opens a socket that no child process inherits. Returns -1 and sets `errno` if all descriptors except the reserved
   /// ones are in use.
   func open(_ family: Int32, _ type: Int32, _ proto: Int32) -> Int32 {
-    let descriptor = socket(family, type | sluice_socket_close_on_exec, proto)
+    let descriptor = SharedState.keepingStreams(socket(family, type | sluice_socket_close_on_exec, proto))
     guard descriptor >= 0 else { return descriptor }
     guard !DescriptorLimit.isReserved(descriptor) else {
       _ = Glibc.close(descriptor)

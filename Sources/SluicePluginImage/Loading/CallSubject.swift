@@ -1,6 +1,7 @@
 package import CLinux
 import Glibc
 import SluiceMessages
+import SluiceSupport
 
 /// The names of the library and the plugin whose code a call runs, as each thread's record of its calls refers to them.
 /// A subject is never freed, because the code is never unmapped.
@@ -39,10 +40,25 @@ package struct CallSubject: @unchecked Sendable {
     _ callback: PluginCallback, transaction: (high: UInt64, low: UInt64) = (0, 0), attempt: UInt32 = 0,
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
+    if callback.isRare { restore(after: nil) }
+    // Runs after the end of the call.
+    defer { if callback.isRare { restore(after: callback) } }
     sluice_begin_call(
       sluice_next_call_number(), pointer, transaction.high, transaction.low, UInt32(callback.rawValue), attempt)
     defer { sluice_end_call() }
     return try body()
+  }
+
+  /// Restores what the command keeps (``SharedState``). Names the plugin of the call that has just ended; before a call,
+  /// another plugin made the change.
+  private func restore(after callback: PluginCallback?) {
+    // Where calls are compared, the comparison has reported the change.
+    guard sluice_is_process_watched() == 0 else { return sluice_renew_state { SharedState.restore { nil } } }
+    SharedState.restore {
+      guard let callback else { return "a plugin, or a thread of a plugin," }
+      let call = ThreadCall(pointer.pointee, UInt32(callback.rawValue))
+      return "\(call.subject): in \(call.callback), it"
+    }
   }
 }
 

@@ -31,6 +31,15 @@ package enum PluginCallback: UInt8, Sendable, Hashable, CaseIterable {
   case createStage
   case destroyStage
 
+  /// Whether the function is called only when a plugin is loaded or an instance begins or ends, so that a few system
+  /// calls do not matter.
+  var isRare: Bool {
+    switch self {
+    case .constructor, .entry, .create, .load, .activate, .deactivate, .destroy, .createStage, .destroyStage: true
+    default: false
+    }
+  }
+
   /// The name in the headers of the ABI.
   package var name: String {
     switch self {

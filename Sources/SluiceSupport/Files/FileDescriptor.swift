@@ -10,7 +10,7 @@ package struct FileDescriptor: ~Copyable {
     var result: CInt
     repeat { result = open(path, flags | O_CLOEXEC, mode) } while result < 0 && errno == EINTR
     guard result >= 0 else { return nil }
-    raw = result
+    raw = SharedState.keepingStreams(result)
   }
 
   /// Takes ownership of a descriptor.

@@ -57,7 +57,7 @@ package enum OutputTarget: Equatable, Sendable {
     repeat {
       descriptor = Glibc.open(SystemPath.of(path), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode)
     } while descriptor < 0 && errno == EINTR
-    return descriptor
+    return SharedState.keepingStreams(descriptor)
   }
 }
 

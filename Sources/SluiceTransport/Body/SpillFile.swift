@@ -179,6 +179,7 @@ final class SpillFile: Sendable {
       if descriptor >= 0 { unlink(name) }
     }
     guard descriptor >= 0 else { throw failure("make", errno) }
+    descriptor = SharedState.keepingStreams(descriptor)
     guard access(path(descriptor), R_OK) == 0 else {
       close(descriptor)
       throw TransportError(

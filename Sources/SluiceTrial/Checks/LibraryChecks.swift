@@ -46,7 +46,8 @@ extension ConformanceCheck {
       guard changed.isEmpty else { throw TrialFailure("it changed the handlers of \(changed.joined(separator: ", "))") }
     },
     ConformanceCheck(
-      "process-state", "No call changes the current folder, umask, locale, signal mask or rounding of the program"
+      "process-state",
+      "No call changes the current folder, umask, locale, standard streams, signal mask or rounding of the program"
     ) { run in
       let changes = ProcessChanges()
       try run.withActiveInstance(answer: TrafficGenerator.random(run.request.seed)) { host, instance in

@@ -26,7 +26,8 @@ struct StreamSocket {
 
   /// Makes a socket. Returns nil and sets `errno` if the only free descriptors are the reserved ones.
   init?(family: Int32) {
-    let descriptor = socket(family, sluice_socket_stream | sluice_socket_close_on_exec | sluice_socket_nonblocking, 0)
+    let descriptor = SharedState.keepingStreams(
+      socket(family, sluice_socket_stream | sluice_socket_close_on_exec | sluice_socket_nonblocking, 0))
     guard descriptor >= 0 else { return nil }
     guard !DescriptorLimit.isReserved(descriptor) else {
       _ = Glibc.close(descriptor)

@@ -11,10 +11,7 @@ enum StandardInput {
   /// The descriptor of the command's input.
   static var descriptor: Int32 { kept.withLock { $0 } }
 
-  fileprivate static func keep(_ descriptor: Int32) {
-    kept.withLock { $0 = descriptor }
-    SystemPath.keepStart(standardInput: descriptor)
-  }
+  fileprivate static func keep(_ descriptor: Int32) { kept.withLock { $0 = descriptor } }
 }
 
 /// The output that the command was started with.
@@ -25,16 +22,23 @@ enum StandardOutput {
   static var descriptor: Int32 { kept.withLock { $0 } }
 
   /// Reserves standard input and output for the command: after this call, text that libraries print goes to standard
-  /// error, and they read nothing. Keeps the folder in which the command was started, too. Must be called once, before
-  /// any thread is started and any library is mapped.
+  /// error, and they read nothing. The command has its own descriptor for standard error. Keeps the folder in which the
+  /// command was started, too. Must be called once, before any thread is started and any library is mapped.
   static func keepApart() throws(CommandError) {
-    var input: Int32 = -1
-    let descriptor = sluice_take_standard_streams(&input)
-    guard descriptor >= 0 || errno == EBADF && input >= 0 else {
+    var (input, errors): (Int32, Int32) = (-1, -1)
+    let descriptor = sluice_take_standard_streams(&input, &errors)
+    guard descriptor >= 0 || errno == EBADF && input >= 0 && errors >= 0 else {
       throw CommandError(
         .failed, "cannot separate the standard streams from those of plugins: \(String(cString: strerror(errno)))")
     }
     StandardInput.keep(input)
+    StandardError.keep(errors)
+    SystemPath.keepStart(standardInput: input, standardError: errors)
+    SharedState.keep {
+      sluice_fill_streams()
+    } report: {
+      LogOutput.show(LogLine(level: .warning, message: $0))
+    }
     kept.withLock { $0 = descriptor }
   }
 
@@ -59,12 +63,19 @@ enum StandardOutput {
 }
 
 enum StandardError {
+  private static let kept = Locked(STDERR_FILENO)
+
+  /// The descriptor for the messages of the command. Plugins cannot close it by accident.
+  static var descriptor: Int32 { kept.withLock { $0 } }
+
+  fileprivate static func keep(_ descriptor: Int32) { kept.withLock { $0 = descriptor } }
+
   /// Writes a message of the command itself, as text or as JSON (`--log-format`). Writes nothing if the text is empty.
   static func say(_ message: String, _ level: LogLine.Level = .error) { LogOutput.show(message, level) }
 
   static func write(_ text: String) { write(Array(text.utf8)) }
 
-  static func write(_ bytes: [UInt8]) { _ = Descriptors.write(bytes, to: STDERR_FILENO) }
+  static func write(_ bytes: [UInt8]) { _ = Descriptors.write(bytes, to: descriptor) }
 }
 
 enum Descriptors {

@@ -30,7 +30,7 @@ enum StuckOutput {
 
   private static func end(_ name: String, _ signal: Int32) -> Never {
     // Writes the message only if that does not block, because standard error can be the same pipe.
-    var ready = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+    var ready = pollfd(fd: StandardError.descriptor, events: Int16(POLLOUT), revents: 0)
     if poll(&ready, 1, 0) == 1 {
       StandardError.say(
         "error: interrupted, but \(PlainText.path(name)) has accepted no bytes for \(patience.components.seconds) "

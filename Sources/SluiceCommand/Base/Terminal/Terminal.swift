@@ -8,7 +8,7 @@ struct Terminal: Sendable {
   private let descriptor: Int32
 
   static let standardOutput = Terminal(StandardOutput.descriptor)
-  static let standardError = Terminal(STDERR_FILENO)
+  static let standardError = Terminal(StandardError.descriptor)
 
   init(_ descriptor: Int32) {
     self.descriptor = descriptor

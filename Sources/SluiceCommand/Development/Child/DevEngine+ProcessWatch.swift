@@ -1,5 +1,6 @@
 import SluiceAssembly
 import SluicePluginHost
+import SluicePluginImage
 import SluiceSupport
 
 extension DevEngine {

@@ -1,5 +1,4 @@
-import CLinux
-import SluicePluginImage
+package import CLinux
 
 /// The description of the plugin call that the current thread is running.
 package struct ThreadCall: Sendable, Hashable {
@@ -17,7 +16,7 @@ package struct ThreadCall: Sendable, Hashable {
     return ThreadCall(subject.pointee, call.callback)
   }
 
-  init(_ subject: sluice_call_subject, _ callback: UInt32) {
+  package init(_ subject: sluice_call_subject, _ callback: UInt32) {
     let stage = String(cString: subject.stage)
     let plugin = String(cString: subject.plugin)
     let build = subject.generation > 0 ? ", generation \(subject.generation)" : ""
