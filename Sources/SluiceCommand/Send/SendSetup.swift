@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 import SluiceTraceContext
 
 /// The objects that all requests of one `send` share.
@@ -51,8 +52,8 @@ struct SendSetup: Sendable {
   /// Empties the file of `-D`, because the requests append to it, and it can have heads from an earlier command.
   private static func empty(_ path: String) throws(CommandError) {
     // `FileIdentity` is nil if the file is not regular. Such a file cannot be emptied.
-    guard FileIdentity(at: path) != nil else { return }
-    guard truncate(path, 0) == 0 else {
+    guard !StandardOutput.isNamed(by: path), FileIdentity(at: path) != nil else { return }
+    guard truncate(SystemPath.of(path), 0) == 0 else {
       throw CommandError(.failed, "-D: " + ByteOutput.Failure(name: path, errorNumber: errno).description)
     }
   }

@@ -113,7 +113,8 @@ extension OutputTarget {
     return folder(of: link) + "/" + text
   }
 
-  private static func folder(of path: String) -> String {
+  /// The folder of a path; `.` for a name without a slash.
+  static func folder(of path: String) -> String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }

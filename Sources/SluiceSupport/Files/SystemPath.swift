@@ -3,25 +3,35 @@ import Glibc
 /// The paths that this process passes to the system for the names of files that its user has given.
 ///
 /// Code of plugins runs in the same process. It can change the current folder, and it shares descriptors 0 to 2. So the
-/// command resolves relative names from the folder in which it was started, and uses private descriptors for its standard
-/// input and standard error. A program that uses the engine has its own current folder: there, names are passed on as they are.
+/// command resolves relative names from the folder in which it was started, and has private descriptors for its standard
+/// streams. A program that uses the engine has its own current folder: there, names are passed on as they are.
 package enum SystemPath {
+  /// The streams that have private descriptors.
+  package enum Stream: Sendable {
+    case input
+    case output
+    case errors
+  }
+
   private struct Start: Sendable {
     /// The folder in which the process was started; nil if it is unknown.
     let folder: String?
     /// The device and the inode of the folder.
     let identity: (device: dev_t, inode: ino_t)?
+    /// The private descriptors; negative if the stream was closed at the start.
     let input: CInt
+    let output: CInt
     let errors: CInt
   }
 
   private static let start = Locked<Start?>(nil)
 
-  /// From now on, relative names are resolved from the current folder of this moment, and the names of standard input
-  /// and standard error lead to these descriptors.
-  package static func keepStart(standardInput: CInt, standardError: CInt) {
+  /// From now on, relative names are resolved from the current folder of this moment, and the names of the standard
+  /// streams lead to these descriptors. A negative descriptor stands for a stream that is closed.
+  package static func keepStart(standardInput: CInt, standardOutput: CInt, standardError: CInt) {
     let start = Start(
-      folder: currentFolder, identity: identity(of: "."), input: standardInput, errors: standardError)
+      folder: currentFolder, identity: identity(of: "."), input: standardInput, output: standardOutput,
+      errors: standardError)
     self.start.withLock { $0 = start }
   }
 
@@ -46,15 +56,48 @@ package enum SystemPath {
     return stat(folder, &status) == 0 ? (status.st_dev, status.st_ino) : nil
   }
 
-  /// Returns the path to open for a name.
+  /// Returns the path to open for a name. No file has the path of a closed stream.
   package static func of(_ name: String) -> String {
-    guard name.utf8.first == UInt8(ascii: "/") else { return absolute(name) }
-    guard isStandardInput(name) || isStandardError(name), let start = start.withLock({ $0 }) else { return name }
-    let descriptor = isStandardInput(name) ? start.input : start.errors
-    return descriptor > STDERR_FILENO ? "/proc/self/fd/\(descriptor)" : name
+    guard let start = start.withLock({ $0 }), let stream = stream(of: name) else { return absolute(name) }
+    let descriptor =
+      switch stream {
+      case .input: start.input
+      case .output: start.output
+      case .errors: start.errors
+      }
+    return "/proc/self/fd/\(descriptor)"
   }
 
-  /// Makes a relative name absolute; the names of standard input stay.
+  /// The stream that a name leads to, whatever its spelling and through any links: `/dev/stdout`, `/proc/self/fd/1`,
+  /// or a link to one of them. Nil for any other file.
+  package static func stream(of name: String) -> Stream? {
+    // These names are known without /proc too.
+    switch name {
+    case "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0": return .input
+    case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1": return .output
+    case "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2": return .errors
+    default: break
+    }
+    var status = stat()
+    guard let end = OutputTarget.following(name), lstat(end, &status) == 0, OutputTarget(status) == .link,
+      let folder = resolved(OutputTarget.folder(of: end)), let process = resolved("/proc/self"),
+      folder == "\(process)/fd" || folder.hasPrefix("\(process)/task/") && folder.hasSuffix("/fd")
+    else { return nil }
+    switch end.utf8.suffix(2) {
+    case let end where end.elementsEqual("/0".utf8): return .input
+    case let end where end.elementsEqual("/1".utf8): return .output
+    case let end where end.elementsEqual("/2".utf8): return .errors
+    default: return nil
+    }
+  }
+
+  private static func resolved(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  /// Makes a relative name absolute; the names of the standard streams stay.
   package static func absolute(_ name: String) -> String {
     guard let first = name.utf8.first, first != UInt8(ascii: "/"), let folder = start.withLock({ $0?.folder }) else {
       return name
@@ -78,14 +121,5 @@ package enum SystemPath {
 
   private static func join(_ folder: String, _ name: String) -> String {
     folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
-  }
-
-  /// Whether a path leads to the standard input of this process.
-  package static func isStandardInput(_ path: String) -> Bool {
-    path == "/dev/stdin" || path == "/dev/fd/0" || path == "/proc/self/fd/0"
-  }
-
-  private static func isStandardError(_ path: String) -> Bool {
-    path == "/dev/stderr" || path == "/dev/fd/2" || path == "/proc/self/fd/2"
   }
 }

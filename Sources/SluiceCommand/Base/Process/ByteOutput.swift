@@ -76,8 +76,7 @@ final class ByteOutput: Sendable {
   private let ended = Monitor(false)
 
   /// - Parameters:
-  ///   - path: a file to create or to truncate; nil, `-` and the system's names for standard output mean standard
-  ///     output.
+  ///   - path: a file to create or to truncate; nil and the names of standard output mean standard output.
   ///   - input: the file that is being read. Writing to the same file is wrong usage, and leaves it unchanged.
   ///   - patience: how long a FIFO may have no reader.
   convenience init(

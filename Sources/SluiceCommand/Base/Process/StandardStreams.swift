@@ -33,20 +33,20 @@ enum StandardOutput {
     }
     StandardInput.keep(input)
     StandardError.keep(errors)
-    SystemPath.keepStart(standardInput: input, standardError: errors)
+    kept.withLock { $0 = descriptor }
+    // A closed input stays at its number, where reading fails.
+    SystemPath.keepStart(
+      standardInput: input == STDIN_FILENO ? -1 : input, standardOutput: descriptor, standardError: errors)
     SharedState.keep {
       sluice_fill_streams()
     } report: {
       LogOutput.show(LogLine(level: .warning, message: $0))
     }
-    kept.withLock { $0 = descriptor }
   }
 
-  /// Whether a path that was given as an argument means standard output. Such a path must not be opened as a file,
-  /// because the data would go to the stream that plugins print to.
-  static func isNamed(by path: String) -> Bool {
-    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
-  }
+  /// Whether a path that was given as an argument means standard output: `-`, one of the system's names, or a link to
+  /// one. Such a path is not opened: the data is written where the stream stands, and nothing is emptied.
+  static func isNamed(by path: String) -> Bool { path == "-" || SystemPath.stream(of: path) == .output }
 
   /// Writes a short text and waits until it is written. Commands with little output use this.
   static func write(_ text: String) throws(CommandError) { try write(Array(text.utf8)) }

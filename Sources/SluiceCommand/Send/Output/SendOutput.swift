@@ -15,6 +15,8 @@ struct SendOutput {
   private let resumed: ResumedBody?
   /// The output for the heads; nil if they are written to the main output, or not at all.
   private let heads: ByteOutput?
+  /// Whether the body is written to standard output.
+  let isStandard: Bool
   private let removesOnError: Bool
   /// The limit of `-m`; nil if there is none.
   private let timeLimit: Duration?
@@ -44,7 +46,8 @@ struct SendOutput {
         onRoom: { [cancellation] in cancellation.resumeReceiving() },
         onFailure: { [cancellation] in cancellation.fail(BodyStreamer.error($0)) }))
     let headPath = arguments["dump-header"]
-    let sharesOutput = headPath.map(StandardOutput.isNamed) == true && name == nil
+    isStandard = name.map { StandardOutput.isNamed(by: $0.path) } ?? true
+    let sharesOutput = headPath.map(StandardOutput.isNamed) == true && isStandard
     heads =
       sharesOutput
       ? nil
@@ -114,9 +117,6 @@ struct SendOutput {
 
   /// The value of `Range`, if only a part of the body is requested.
   var range: String? { resumed?.range }
-
-  /// Whether this writes to standard output.
-  var isStandard: Bool { path.map(StandardOutput.isNamed) ?? true }
 
   /// Holds everything back until ``release()``.
   func hold() { bytes.hold() }
