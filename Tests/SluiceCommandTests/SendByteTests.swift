@@ -84,10 +84,31 @@ import Testing
     #expect(requests.last?.body.firstRange(of: disposition) != nil)
   }
 
+  /// `jar` has the cookie `k=v`, and the server sets another one.
+  @Test(arguments: [
+    ("-b jar -b \"$X\"", "k=v; x="), ("-b jar -H \"Cookie: $X\"", "k=v; x="),
+    ("-b jar -H 'Cookie: y=1' -H \"Cookie: $X\"", "k=v; y=1; x="), ("-b '' -b \"$X\" URL", "c=caf\u{E9}; x="),
+    ("--cookie-jar new -H \"Cookie: $X\" URL", "c=caf\u{E9}; x="),
+  ])
+  func `cookies keep their bytes when those of a jar are added`(_ options: String, _ start: String) async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let script = """
+      printf '127.0.0.1\\tFALSE\\t/\\tFALSE\\t0\\tk\\tv\\n' >jar; X=$(printf 'x=caf\\351')
+      send \(options) URL
+      """
+    #expect(try await Self.run(script, server).status == 0)
+    let sent = server.requests.last?.headers.filter { $0.isNamed("cookie") }.map(\.valueBytes)
+    // Each character of the expected text stands for one byte.
+    let expected = start.unicodeScalars.map { UInt8($0.value) } + Self.name
+    #expect(sent == [expected], "\(server.requests.last?.headers ?? [])")
+  }
+
   @Test(.enabled(if: NginxServer.isAvailable)) func `fields of HTTP/2 keep their bytes too`() async throws {
     var configuration = NginxConfiguration()
     configuration.bigFileBytes = 10
-    configuration.extraDirectives = "location = /echo { add_header X-Name $http_x_in; return 200 \"ok\\n\"; }"
+    configuration.extraDirectives =
+      "location = /echo { add_header X-Name $http_x_in; add_header X-Cookie $http_cookie; return 200 \"ok\\n\"; }"
     let certificates = try await TestCertificates.shared()
     let nginx = try await NginxServer.start(configuration, certificates: certificates)
     let script = """
@@ -98,6 +119,14 @@ import Testing
     #expect(result.outputText.hasPrefix("HTTP/2 200"), "\(result.errorText)")
     #expect(result.standardOutput.suffix(4) == Self.name[...])
     #expect(result.standardOutput.dropLast(4).firstRange(of: Self.name) != nil)
+    let folder = try TemporaryDirectory()
+    let jar = try folder.write("localhost\tFALSE\t/\tFALSE\t0\tk\tv\n", to: "jar")
+    let cookies = """
+      \(Tool.path) send -s -o /dev/null -w '%header{x-cookie}' -b \(jar) -b "$(printf 'x=caf\\351')" \
+      --cacert \(certificates.authority) \(nginx.secureBaseURL)/echo
+      """
+    let sent = try await Command.run("sh", ["-c", cookies], environment: Tool.cleared)
+    #expect(sent.standardOutput == Array("k=v; x=".utf8) + Self.name, "\(sent.outputText) \(sent.errorText)")
     try await nginx.stop()
   }
 }

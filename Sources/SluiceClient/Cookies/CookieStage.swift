@@ -21,9 +21,11 @@ final class CookieStage: Interceptor, Tracer {
   }
 
   func interceptIssue(_ exchange: Exchange) -> Verdict {
-    let given = exchange.issueHeaders?["cookie"]
-    guard given == nil || besidesGiven, var value = jar.header(for: exchange.nativeRequest.url) else { return .proceed }
-    if let given { value += Array("; \(given)".utf8) }
+    let given = exchange.issueHeaders?[bytes: "cookie"] ?? []
+    guard given.isEmpty || besidesGiven, var value = jar.header(for: exchange.nativeRequest.url) else {
+      return .proceed
+    }
+    for cookies in given where !cookies.isEmpty { value += Array("; ".utf8) + cookies }
     exchange.issueHeaders?.set(Self.name.span, to: value.span, marks: [.sensitive, .addedByStage])
     return .proceed
   }

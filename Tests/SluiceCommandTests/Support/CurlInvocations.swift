@@ -122,6 +122,7 @@ enum CurlInvocations {
     "--aws-sigv4 aws:amz:eu-west-1:execute-api -u key:secret -H 'Content-Type: text/plain' -d a=1 {url}/form",
     "--aws-sigv4 aws:amz:us-east-2:es -u key:secret -X PUT -d '{}' -H 'Content-Type: application/json' -H 'X-Amz-Target: t' '{url}/x?a=1&b=2'",
     "--aws-sigv4 osc:example:eu-west-1:svc -u key:secret {url}/",
+    "--aws-sigv4 aws:amz:eu-west-1:execute-api -u key:secret -H \"X-Amz-Meta: $(printf 'caf\\351')\" {url}/",
   ]
 
   static let files: [String] = [

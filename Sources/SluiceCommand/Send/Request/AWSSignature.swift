@@ -52,33 +52,36 @@ struct AWSSignature {
   func sign(_ request: inout Request, bodyHash: String, time: Int) throws(CommandError) {
     let dateName = "x-\(providers.header)-date"
     let date = request.headers[dateName] ?? Self.timestamp(time)
-    var fields = [("host", request.headers["host"] ?? request.url.hostField), (dateName, date)]
-    if service == "s3" { fields.append(("x-\(providers.header)-content-sha256", bodyHash)) }
+    // Values need not be UTF-8, so the text to sign consists of bytes.
+    let host = request.headers["host"] ?? request.url.hostField
+    var fields = [("host", Array(host.utf8)), (dateName, Array(date.utf8))]
+    if service == "s3" { fields.append(("x-\(providers.header)-content-sha256", Array(bodyHash.utf8))) }
     let own = fields.map(\.0)
     for index in request.headers.indices {
       let name = request.headers.name(at: index).lowercased()
       guard name == "content-type" || name.hasPrefix("x-\(providers.header)-"), !own.contains(name) else { continue }
-      let value = Self.collapsed(request.headers.value(at: index))
+      let value = Self.collapsed(request.headers.buffer[request.headers.valueRange(at: index)])
       if let known = fields.firstIndex(where: { $0.0 == name }) {
-        fields[known].1 += ",\(value)"
+        fields[known].1 += [UInt8(ascii: ",")] + value
       } else {
         fields.append((name, value))
       }
     }
     fields.sort { $0.0 < $1.0 }
     let names = fields.map(\.0).joined(separator: ";")
-    let canonical = [
-      request.method, path(request.url), Self.query(request.url), fields.map { "\($0.0):\($0.1)\n" }.joined(), names,
-      bodyHash,
-    ].joined(separator: "\n")
+    var canonical = Array("\(request.method)\n\(path(request.url))\n\(Self.query(request.url))\n".utf8)
+    for (name, value) in fields { canonical += Array("\(name):".utf8) + value + [UInt8(ascii: "\n")] }
+    canonical += "\n\(names)\n\(bodyHash)".utf8
     let scope = [String(date.prefix(8)), region, service, "\(providers.algorithm)4_request"]
     let algorithm = "\(providers.algorithm.uppercased())4-HMAC-SHA256"
-    let text = [algorithm, date, scope.joined(separator: "/"), try Self.hash(Array(canonical.utf8))]
+    let text = [algorithm, date, scope.joined(separator: "/"), try Self.hash(canonical)]
     let signature = ContentHash.hexadecimal(try key(scope).code(of: text.joined(separator: "\n")))
-    for (name, value) in fields where own.contains(name) && name != "host" { request.headers[name] = value }
-    let credential = String(decoding: user, as: UTF8.self) + "/" + scope.joined(separator: "/")
-    request.headers["authorization"] =
-      "\(algorithm) Credential=\(credential), SignedHeaders=\(names), Signature=\(signature)"
+    for (name, value) in fields where own.contains(name) && name != "host" {
+      request.headers.set(name.utf8.span, to: value.span)
+    }
+    let rest = "/\(scope.joined(separator: "/")), SignedHeaders=\(names), Signature=\(signature)"
+    let value = Array("\(algorithm) Credential=".utf8) + user + rest.utf8
+    request.headers.set("authorization".utf8.span, to: value.span)
   }
 
   /// The hash of a body; nil if the content is known only while it is sent.
@@ -133,8 +136,9 @@ struct AWSSignature {
   }
 
   /// The value without spaces at its ends, and with each run of spaces inside replaced by one space.
-  private static func collapsed(_ value: String) -> String {
-    value.split(whereSeparator: { $0 == " " || $0 == "\t" }).joined(separator: " ")
+  private static func collapsed(_ value: some Collection<UInt8>) -> [UInt8] {
+    let words = value.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    return Array(words.joined(separator: [UInt8(ascii: " ")]))
   }
 
   /// `20260131T235959Z`.
