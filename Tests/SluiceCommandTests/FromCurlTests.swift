@@ -84,11 +84,11 @@ import Testing
       "s3cret", "-H", "X-Plain: 'shown'", "-d", "a b", "-c", "/dev/null", "http://me:s3cret@h.example/a?b")
     #expect(result.status == 2, "the configuration is read: \(result.outputText)")
     let plain = try await Tool.run(
-      "send", "--curl", "-H", "Authorization: Bearer s3cret", "-b", "a=s3cret", "-H", "X-Plain: 'shown'", "-d", "a b",
+      "send", "--curl", "-H", "X-Api-Key: s3cret", "-b", "a=s3cret", "-H", "X-Plain: 'shown'", "-d", "a b",
       "http://me:s3cret@h.example/a?b")
     #expect(
       plain.outputText == """
-        curl -L --compressed --fail-with-body -H 'Authorization: REDACTED' -b a=REDACTED -H 'X-Plain: '\\''shown'\\''' \
+        curl -L --compressed --fail-with-body -H 'X-Api-Key: REDACTED' -b a=REDACTED -H 'X-Plain: '\\''shown'\\''' \
         -d 'a b' -u REDACTED:REDACTED 'http://h.example/a?b'
 
         """)

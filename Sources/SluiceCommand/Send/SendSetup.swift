@@ -62,8 +62,12 @@ struct SendSetup: Sendable {
   mutating func configure(_ body: (inout Configuration) -> Void) { body(&configuration) }
 
   func request(_ arguments: ParsedArguments) throws(CommandError) -> Request {
+    var range: String?
+    if arguments.has("continue-at") {
+      range = try ResumedBody.make(arguments, path: OutputPath.make(arguments)?.path)?.range
+    }
     var request = try SendRequest(
-      arguments, configuration, contents: contents, netrc: netrc, jar: cookies?.jar
+      arguments, configuration, contents: contents, netrc: netrc, jar: cookies?.jar, range: range
     ).make()
     request.wantsExplanation = wantsExplanation
     return request

@@ -21,7 +21,6 @@ final class SendTransfer: Sendable {
     hops = HopList(setup.heads)
     var request = try setup.request(arguments)
     output = try SendOutput(arguments, setup.mask, hops, besides: Self.inputFile(of: request))
-    if let range = output.range { request.headers["range"] = range }
     if let rate = try ByteCount.rate(arguments) { request.body = PumpedBody.paced(request.body, rate: rate) }
     self.request = request
     writeOut = setup.writeOut

@@ -50,6 +50,27 @@ enum CurlInvocations {
     "-x '' {url}/", "--no-location {url}/redirect",
   ]
 
+  /// A field of `-H`, or its removal, takes the place of the field that another option would build.
+  static let fields: [String] = [
+    "-A a -H 'User-Agent: b' {url}/", "-A a -H 'User-Agent:' {url}/", "-A '' -H 'User-Agent: b' {url}/",
+    "-e a -H 'Referer: b' {url}/", "-e a -H 'Referer:' {url}/",
+    "-r 0-9 -H 'Range: bytes=1-2' {url}/", "-r 0-9 -H 'Range:' -o x {url}/", "-r 0-9 -H 'Range;' {url}/",
+    "-C 3 -o new.txt -H 'Range: bytes=3-' {url}/range", "-C - -o part.txt -H 'Range: bytes=5-' {url}/range",
+    "-C - -o part.txt -H 'Range:' {url}/whole",
+    "-b a=1 -H 'Cookie: b=2' {url}/", "-b a=1 -H 'Cookie:' {url}/", "-b a=1 -H 'cookie;' {url}/",
+    "--oauth2-bearer t -H 'Authorization: X' {url}/", "--oauth2-bearer t -H 'Authorization:' {url}/",
+    "--oauth2-bearer t -u me:pw {url}/",
+    "-u me:pw -H 'Authorization: X' {url}/", "-u me:pw -H 'Authorization:' {url}/",
+    "-u me:pw -H 'authorization;' {url}/", "-H 'Authorization:' http://me:pw@{host}/",
+    "--netrc-file {netrc} -H 'Authorization:' {url}/",
+    "-H 'Authorization:' --location-trusted -u me:pw {url}/elsewhere",
+    "--aws-sigv4 aws:amz:a:b -u key:secret -H 'Authorization: X' {url}/",
+    "--aws-sigv4 aws:amz:a:b -u key:secret -H 'Authorization:' {url}/",
+    "--json 1 -H 'Accept:' -H 'Content-Type:' {url}/", "-d a=1 -H 'Content-Type:' {url}/",
+    "--compressed -H 'Accept-Encoding: x' {url}/",
+    "--compressed -H 'Accept-Encoding:' {url}/", "-A a -e b -H @{headers} {url}/",
+  ]
+
   static let habits: [String] = [
     "-H @{headers} {url}/", "-H @- {url}/ <{headers}", "-I -X GET {url}/", "--proto =http {url}/",
     "--proto =https {url}/",
@@ -152,5 +173,6 @@ enum CurlInvocations {
     "--cacert {ca} --connect-to localhost:443:127.0.0.1:{port} https://localhost/facts",
   ]
 
-  static let all = requests + habits + several + outputs + cookies + credentials + connections + repeats + files
+  static let all =
+    requests + fields + habits + several + outputs + cookies + credentials + connections + repeats + files
 }

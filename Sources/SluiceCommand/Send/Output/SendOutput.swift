@@ -115,9 +115,6 @@ struct SendOutput {
   /// The bytes of the path; nil for standard output.
   var pathBytes: [UInt8]? { name?.bytes }
 
-  /// The value of `Range`, if only a part of the body is requested.
-  var range: String? { resumed?.range }
-
   /// Holds everything back until ``release()``.
   func hold() { bytes.hold() }
   func release() { bytes.release() }

@@ -15,6 +15,7 @@ struct SendRequest {
   private let contents: SendContents?
   private let netrc: Netrc?
   private let jar: CookieJar?
+  private let range: String?
 
   /// - Parameters:
   ///   - command: the name of the command; error messages begin with it.
@@ -23,9 +24,10 @@ struct SendRequest {
   ///     standard input is read completely before the request is sent.
   ///   - netrc: users and passwords of hosts; nil for none.
   ///   - jar: cookies that are sent in addition to those in the arguments; nil for none.
+  ///   - range: the value of `Range` for a download that is continued; nil for none.
   init(
     _ arguments: ParsedArguments, _ configuration: Configuration, command: String = "send", url: String? = nil,
-    contents: SendContents? = nil, netrc: Netrc? = nil, jar: CookieJar? = nil
+    contents: SendContents? = nil, netrc: Netrc? = nil, jar: CookieJar? = nil, range: String? = nil
   ) {
     self.arguments = arguments
     self.configuration = configuration
@@ -34,6 +36,7 @@ struct SendRequest {
     self.contents = contents
     self.netrc = netrc
     self.jar = jar
+    self.range = range
   }
 
   func make() throws(CommandError) -> Request {
@@ -47,17 +50,19 @@ struct SendRequest {
     guard jar != nil || !CookieOptions.hasFile(arguments) else {
       throw CommandError(.usage, "-b: expected NAME=VALUE; \"\(command)\" reads no cookies from a file")
     }
-    var request = Request(method: try method(), url: try url(data))
+    let given = try GivenFields(arguments.allBytes("header"))
+    var request = Request(method: try method(), url: try url(data, given))
     request.body = data.body
-    if let type = data.contentType { request.headers["content-type"] = type }
-    try addNamedHeaders(to: &request)
-    for header in arguments.allBytes("header") { try addHeaders(header, to: &request) }
-    if let accept = data.accept, !request.headers.contains("accept"), !request.omittedDefaults.contains(.accept) {
-      request.headers["accept"] = accept
+    try addFields(of: data, to: &request, besides: given)
+    for field in given.fields {
+      if let value = field.value {
+        append(field.name, value, to: &request.headers)
+      } else {
+        try remove(field.name, from: &request)
+      }
     }
-    chooseCoding(of: &request)
-    if let cookies = CookieOptions.given(arguments) { append(Array("cookie".utf8), cookies, to: &request.headers) }
-    try sign(&request)
+    chooseCoding(of: &request, given)
+    if !given.contains("authorization") { try sign(&request) }
     trustOtherHosts(&request)
     do { try request.validate() } catch { throw CommandError(.usage, "\(error)") }
     return request
@@ -71,34 +76,41 @@ struct SendRequest {
 
   /// Decides whether the body is decoded. A file gets what the server sent, as with curl, unless `--compressed` is
   /// given. That option also asks for a coding where the transport asks for none by itself.
-  private func chooseCoding(of request: inout Request) {
+  private func chooseCoding(of request: inout Request, _ given: GivenFields) {
     if arguments.has("no-compressed") || OutputPath.isFile(arguments) && !arguments.has("compressed") {
       request.options.decodesContent = false
-    } else if arguments.has("compressed"), configuration.transport.decodesContent,
-      !request.headers.contains("accept-encoding"), !request.omittedDefaults.contains(.acceptEncoding)
-    {
+    } else if arguments.has("compressed"), configuration.transport.decodesContent, !given.contains("accept-encoding") {
       request.headers["accept-encoding"] = ContentCoding.acceptEncoding
     }
   }
 
-  /// The options that set one header each.
-  private func addNamedHeaders(to request: inout Request) throws(CommandError) {
-    let fields: [(option: String, name: String, prefix: String)] = [
-      ("user-agent", "user-agent", ""), ("referer", "referer", ""), ("range", "range", "bytes="),
-      ("oauth2-bearer", "authorization", "Bearer "),
+  /// Adds the fields that options other than `-H` build, unless `-H` gives or removes them.
+  private func addFields(
+    of data: SendData, to request: inout Request, besides given: GivenFields
+  ) throws(CommandError) {
+    if let referer = arguments.bytes("referer"), referer.suffix(5).elementsEqual(";auto".utf8) {
+      throw CommandError(.usage, "-e: \";auto\" is not available: redirects set no Referer")
+    }
+    let range = arguments.bytes("range").map { Self.completed(range: $0) }
+    let fields: [(name: String, value: [UInt8]?)] = [
+      ("content-type", data.contentType.map { Array($0.utf8) }), ("accept", data.accept.map { Array($0.utf8) }),
+      ("user-agent", arguments.bytes("user-agent")), ("referer", arguments.bytes("referer")),
+      ("range", self.range.map { Array($0.utf8) } ?? Self.prefixed("bytes=", range)),
+      ("authorization", Self.prefixed("Bearer ", arguments.bytes("oauth2-bearer"))),
+      ("cookie", CookieOptions.given(arguments)),
     ]
-    for field in fields {
-      guard let value = arguments.bytes(field.option) else { continue }
-      guard field.option != "referer" || !value.suffix(5).elementsEqual(";auto".utf8) else {
-        throw CommandError(.usage, "-e: \";auto\" is not available: redirects set no Referer")
-      }
+    // As with curl, an empty value removes the default field of the name.
+    for case (let name, let value?) in fields where !given.contains(name) {
       if value.isEmpty {
-        try remove(Array(field.name.utf8), from: &request)
+        try remove(Array(name.utf8), from: &request)
       } else {
-        let value = field.option == "range" ? Self.completed(range: value) : value
-        append(Array(field.name.utf8), field.prefix.utf8 + value, to: &request.headers)
+        append(Array(name.utf8), value, to: &request.headers)
       }
     }
+  }
+
+  private static func prefixed(_ prefix: String, _ value: [UInt8]?) -> [UInt8]? {
+    value.map { $0.isEmpty ? [] : Array(prefix.utf8) + $0 }
   }
 
   /// As with curl, `600` means `600-`, and what follows a number without a dash is ignored.
@@ -146,7 +158,7 @@ struct SendRequest {
     return text + fragment
   }
 
-  private func url(_ data: SendData) throws(CommandError) -> HTTPURL {
+  private func url(_ data: SendData, _ given: GivenFields) throws(CommandError) -> HTTPURL {
     let text = try completed(data)
     let url: HTTPURL
     do { url = try TypedURL.resolve(text, against: configuration.baseURL) } catch {
@@ -158,8 +170,9 @@ struct SendRequest {
       for name in ["digest", "anyauth"] where arguments.has(name) && url.userInfo == nil {
         throw CommandError(.usage, "--\(name) needs -u USER:PASSWORD")
       }
-      return url
+      return given.contains("authorization") ? url.withoutUserInfo : url
     }
+    guard !given.contains("authorization") else { return url.withoutUserInfo }
     return url.withUserInfo(HTTPURL.userInfo(user: credentials.user.span, password: credentials.password.span))
   }
 
@@ -182,30 +195,6 @@ struct SendRequest {
     let user = url.credentials?.user
     guard let entry = netrc.entry(for: url.host, user: user) else { return nil }
     return Credentials(user: user ?? entry.user ?? [], password: entry.password ?? [])
-  }
-
-  /// Adds a header. If the value is `@FILE`, adds the headers of the file, which has one header per line.
-  private func addHeaders(_ value: [UInt8], to request: inout Request) throws(CommandError) {
-    guard let path = try DataReader.path(ArgumentWord(value), "-H") else { return try add(value, to: &request) }
-    let content = try DataReader(limitBytes: 1 << 20).text(ofFile: path, "-H")
-    for line in content.split(separator: UInt8(ascii: "\n")) {
-      let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-      if !line.isEmpty, line.first != UInt8(ascii: "#") { try add(Array(line), to: &request) }
-    }
-  }
-
-  /// Adds a header in one of curl's forms: `Name: value`, `Name:` to remove a default header, or `Name;` for an empty
-  /// value.
-  private func add(_ line: [UInt8], to request: inout Request) throws(CommandError) {
-    if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
-      let name = Array(line[..<colon])
-      let value = Array(line[(colon + 1)...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") })
-      if value.isEmpty { try remove(name, from: &request) } else { append(name, value, to: &request.headers) }
-    } else if line.last == UInt8(ascii: ";") {
-      append(Array(line.dropLast()), [], to: &request.headers)
-    } else {
-      throw CommandError(.usage, "-H: expected \"NAME: VALUE\", found \(PlainText.quote(line.span))")
-    }
   }
 
   /// Removes the fields with this name that were given earlier, and the default field of this name.
