@@ -51,14 +51,18 @@ extension HTTPURL {
     return (try? HTTPURL("\(scheme)://\(credentials)\(Substring(rest))")) ?? self
   }
 
-  private var removingDotSegments: HTTPURL {
-    guard path.utf8.contains(UInt8(ascii: ".")) else { return self }
-    let clean = RelativeReference.removingDotSegments(path)
-    guard clean != path else { return self }
+  /// Returns the URL with another path, which must be percent-encoded.
+  package func withPath(_ path: String) throws(MessageError) -> HTTPURL {
     let utf8 = string.utf8
     let start = utf8.index(utf8.startIndex, offsetBy: pathRange.lowerBound)
     let end = utf8.index(start, offsetBy: pathRange.count)
-    return (try? HTTPURL(string[..<start] + clean + string[end...])) ?? self
+    return try HTTPURL(string[..<start] + path + string[end...])
+  }
+
+  private var removingDotSegments: HTTPURL {
+    guard path.utf8.contains(UInt8(ascii: ".")) else { return self }
+    let clean = RelativeReference.removingDotSegments(path)
+    return clean == path ? self : (try? withPath(clean)) ?? self
   }
 
   private func inheritingFragment(of base: HTTPURL) -> HTTPURL {

@@ -58,6 +58,7 @@ final class CurlFixture {
     ]
     try work.write(passwords.replacing("p w", with: "home"), to: ".netrc")
     try work.write("answe", to: "part.txt")
+    try work.write("slash\n", to: "old\\slash")
     try work.write("old\n", to: "old.txt")
   }
 

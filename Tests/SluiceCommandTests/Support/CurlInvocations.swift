@@ -27,6 +27,8 @@ enum CurlInvocations {
     "-F 'a=1;filename=n' {url}/",
     "-T {file} {url}/x", "-T {file} {url}/up/", "--upload-file {bytes} {url}/x", "-X POST -T {file} {url}/x",
     "-T {large} {url}/x", "--data-binary @{large} {url}/x",
+    "-T {file} '{url}/up/?q=1'", "-T {file} '{url}/up?q=/'", "-T {file} {url}", "-T {file} '{url}?q=1'",
+    "-T {file} '{url}/up/#f'", "-T {file} --url-query a=1 {url}/up/", "-T 'old\\slash' {url}/up/",
     "-A me/1 {url}/", "--user-agent '' {url}/", "-e http://r.example/ {url}/", "--referer x {url}/",
     "-b a=1 {url}/", "--cookie 'a=1; b=2' {url}/", "-r 0-9 {url}/", "--range -5 {url}/", "-r 5- {url}/",
     "-r 600 {url}/", "-r 1,3 {url}/", "-r x {url}/",

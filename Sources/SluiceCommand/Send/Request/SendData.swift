@@ -10,8 +10,8 @@ struct SendData {
   private(set) var accept: String?
   /// The texts that `--url-query` and `-G` append to the query, with `&` between them.
   private(set) var queries: [[UInt8]] = []
-  /// The file that `-T` sends. Its name completes a URL that ends with a slash.
-  private(set) var uploadedFile: String?
+  /// The name of the file that `-T` sends, without its folders. As with curl, a backslash separates folders too.
+  private(set) var uploadName: String?
 
   /// The options whose values are joined to one body, in the order in which they are given.
   static let joined = ["data", "data-raw", "data-binary", "data-urlencode", "json"]
@@ -31,7 +31,7 @@ struct SendData {
     }
     if let upload {
       let isInput = upload == "-" || upload == "."
-      uploadedFile = isInput ? nil : upload
+      uploadName = isInput ? nil : upload.split { $0 == "/" || $0 == "\\" }.last.map(String.init)
       if streamsInput, isInput || DataReader.isPipe(upload) {
         let source =
           isInput ? .descriptor(StandardInput.descriptor) : PumpedBody.Source.file(FileBody(path: upload, byteCount: 0))

@@ -140,14 +140,11 @@ struct SendRequest {
     return given.first ?? (arguments.has("head") ? "HEAD" : SendData.method(arguments))
   }
 
-  /// The URL as it was typed, with the data of `-G` and the file name of `-T` added.
+  /// The URL as it was typed, with the data of `-G` added.
   private func completed(_ data: SendData) throws(CommandError) -> String {
     var text = text
     let fragment = text.firstIndex(of: "#").map { String(text[$0...]) } ?? ""
     text.removeLast(fragment.count)
-    if let path = data.uploadedFile, text.hasSuffix("/"), let name = path.split(separator: "/").last {
-      text += PercentCoding.encoded(String(name))
-    }
     for query in data.queries {
       guard let query = ArgumentWord(query).text else {
         throw CommandError(.usage, "-G: the data is not UTF-8; use --data-urlencode")
@@ -160,8 +157,14 @@ struct SendRequest {
 
   private func url(_ data: SendData, _ given: GivenFields) throws(CommandError) -> HTTPURL {
     let text = try completed(data)
-    let url: HTTPURL
-    do { url = try TypedURL.resolve(text, against: configuration.baseURL) } catch {
+    var url: HTTPURL
+    do {
+      url = try TypedURL.resolve(text, against: configuration.baseURL)
+      // As with curl, the name of the uploaded file completes a path that ends with a slash.
+      if let name = data.uploadName, url.path.hasSuffix("/") {
+        url = try url.withPath(url.path + PercentCoding.encoded(name))
+      }
+    } catch {
       throw CommandError(.usage, "\(error)")
     }
     // With a signature, `-u` gives the id and the secret of the key. They are not sent as user and password.
