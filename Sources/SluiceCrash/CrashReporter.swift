@@ -41,7 +41,7 @@ public enum CrashReporter {
       path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, mode: 0o600, limit: .zero)
     guard descriptor >= 0 else {
       let reason = errno == ENXIO ? "it is a pipe without a reader, or a socket" : SystemError.text()
-      throw Unavailable(description: "crashes leave no record: \(path) cannot be written: \(reason)")
+      throw Unavailable(description: "crashes leave no record: \(PlainText.path(path)) cannot be written: \(reason)")
     }
     do { try install(descriptor: descriptor, limit: limit) } catch {
       close(descriptor)

@@ -13,8 +13,10 @@ package enum PlainText {
   /// and invisible characters become escapes (`\n`, `\u{1B}`, `\u{FEFF}`), which are visible and have no effect.
   package static func line(_ text: String) -> String { escaping(text) { acts($0) || isInvisible($0) } }
 
-  /// Returns the text with escapes in place of invisible characters. Lines and everything else stay as they are.
-  package static func visible(_ text: String) -> String { escaping(text, isInvisible) }
+  /// Returns the text with the escapes of ``line(_:)``. Line breaks and tabs stay.
+  package static func lines(_ text: String) -> String {
+    escaping(text) { acts($0) && $0 != "\n" && $0 != "\t" || isInvisible($0) }
+  }
 
   private static func escaping(_ text: String, _ isEscaped: (Unicode.Scalar) -> Bool) -> String {
     guard text.utf8.contains(where: mayAct), text.unicodeScalars.contains(where: isEscaped) else { return text }

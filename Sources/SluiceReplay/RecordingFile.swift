@@ -21,9 +21,9 @@ public enum RecordingFile {
     /// `recordings PATH: reason`. For a line it also has the line's number and what to do.
     public var description: String {
       switch self {
-      case .file(let path, let reason): "recordings \(path): \(reason)"
+      case .file(let path, let reason): "recordings \(PlainText.path(path)): \(reason)"
       case .line(let path, let number, let reason):
-        "recordings \(path), line \(number): \(reason); remove the line, or record again"
+        "recordings \(PlainText.path(path)), line \(number): \(reason); remove the line, or record again"
       }
     }
   }

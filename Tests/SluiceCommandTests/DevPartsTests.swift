@@ -261,7 +261,7 @@ import Testing
       "\(event.document(at: .zero))"
         == #"{"event":"build-failed","at":"1970-01-01T00:00:00.000Z","plugins":["auth"],"n":1}"#)
     let lines = DevEventText(terminal: Terminal(-1)).lines(event, at: .zero)
-    #expect(lines.count == 1 && lines.first?.hasSuffix("auth         build failed?") == true, "\(lines)")
+    #expect(lines.count == 1 && lines.first?.hasSuffix(#"auth         build failed\u{1B}"#) == true, "\(lines)")
     #expect(DevEventText(terminal: Terminal(-1)).lines(DevEvent(.changed), at: .zero).isEmpty)
   }
 

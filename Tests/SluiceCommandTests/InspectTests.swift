@@ -122,7 +122,7 @@ import Testing
     let result = try await Tool.run("plugin", "inspect", path)
     #expect(result.status == 3)
     let lines = result.outputText.split(separator: "\n")
-    #expect(lines.contains { $0.hasPrefix("  libraries") && $0.contains("lib?[2J sluice: x.so") })
+    #expect(lines.contains { $0.hasPrefix("  libraries") && $0.contains(#"lib\u{1B}[2J sluice: x.so"#) })
     #expect(lines.allSatisfy { $0 == path || $0.hasPrefix("  ") })
     #expect(result.errorText.split(separator: "\n").count == 1)
     #expect(result.errorText.contains(#"lib\u{1B}[2J\nsluice: x.so, which defines it"#))

@@ -32,7 +32,7 @@ import Testing
 
   @Test func `a line names its source, and cannot control a terminal`() {
     let line = LogLine(level: .warning, plugin: "auth", message: "a\u{1B}[2J")
-    #expect(LogOutput.text(of: line) == "warning: plugin \"auth\": a?[2J")
+    #expect(LogOutput.text(of: line) == #"warning: plugin "auth": a\u{1B}[2J"#)
     #expect(LogOutput.text(of: LogLine(level: .info, message: "b")) == "info: b")
   }
 

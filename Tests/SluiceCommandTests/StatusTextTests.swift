@@ -14,7 +14,7 @@ import Testing
         """#.utf8))
     let lines = StatusText(status, Terminal(-1)).text.split(separator: "\n")
     let stall = try #require(lines.first { $0.contains("has blocked loop") })
-    #expect(stall == "a?b, generation 3, has blocked loop 0 in on_request for 1.25 s")
+    #expect(stall == #"a\u{1B}b, generation 3, has blocked loop 0 in on_request for 1.25 s"#)
     #expect(lines.contains("loops that did not answer in time: number 0"))
   }
 

@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test func `control characters in texts from outside do not reach a terminal`() {
-    #expect(PrintableText.of("a\u{1B}[2Jb\u{9B}c\td\n") == "a?[2Jb?c\td\n")
-    #expect(PrintableText.line("a\u{1B}\nb\r\nc\n") == "a? b? c")
+    #expect(PrintableText.of("a\u{1B}[2Jb\u{9B}c\td\n") == #"a\u{1B}[2Jb\u{9B}c"# + "\td\n")
+    #expect(PrintableText.line("a\u{1B}\nb\r\nc\n") == #"a\u{1B} b\r c"#)
   }
 }

@@ -17,8 +17,8 @@ import Testing
     #expect(PlainText.line(text) == shown)
   }
 
-  @Test func `a text of several lines keeps them, and shows invisible characters`() {
-    #expect(PlainText.visible("a\u{FEFF}\n\tb\u{1B}[0m é") == "a\\u{FEFF}\n\tb\u{1B}[0m é")
+  @Test func `a text of several lines keeps them, and shows all other characters that act or are invisible`() {
+    #expect(PlainText.lines("a\u{FEFF}\n\tb\u{1B}[0m é\r\n") == "a\\u{FEFF}\n\tb\\u{1B}[0m é\\r\n")
   }
 
   @Test(arguments: [

@@ -108,12 +108,18 @@ import Testing
     #expect(try await Self.get(Self.answer(coding, [])).error == nil)
   }
 
-  @Test func `the error for an unknown transfer coding names the fields that can name it`() async throws {
-    let server = try ScriptedServer(
-      .receiveHead, .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: x\r\nConnection: close\r\n\r\nabc"))
+  @Test(arguments: [("x", #""x""#), ("x\u{200B}y\u{202E}", #""x\u{200B}y\u{202E}""#)])
+  func `the error for an unknown transfer coding names the fields that can name it`(
+    _ coding: String, _ shown: String
+  ) async throws {
+    let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(coding)\r\nConnection: close\r\n\r\n"
+    let server = try ScriptedServer(.receiveHead, .send(head + "abc"))
     defer { server.stop() }
     let record = try await Wire().get(server.baseURL)
-    let words = ["its Transfer-Encoding or Content-Encoding says", "known codings: gzip, deflate, br, zstd"]
+    let words = [
+      "unknown coding \(shown);", "its Transfer-Encoding or Content-Encoding says",
+      "known codings: gzip, deflate, br, zstd",
+    ]
     #expect(record.code == .decoding, "\(record.ends)")
     for word in words { #expect(record.error?.message.contains(word) == true, "\(record.ends)") }
   }

@@ -87,7 +87,8 @@ final class PartialFile: Sendable {
     else {
       return .failure(
         TransactionError(
-          code: .bodyFile, message: "\(path) is not the file that the download left: delete it, and begin again",
+          code: .bodyFile,
+          message: "\(PlainText.path(path)) is not the file that the download left: delete it, and begin again",
           isBeforeSending: true))
     }
     return truncate(to: offset)
@@ -158,7 +159,9 @@ final class PartialFile: Sendable {
     let isFull = [ENOSPC, EDQUOT, EFBIG].contains(number)
     return TransactionError(
       code: isFull ? .diskFull : .bodyFile,
-      message: "cannot \(verb) \(target): \(SystemError.text(number))\(isFull ? "; free some space there" : "")")
+      message:
+        "cannot \(verb) \(PlainText.path(target)): \(SystemError.text(number))\(isFull ? "; free some space there" : "")"
+    )
   }
 
   static func noFile(_ target: String) -> TransactionError {
@@ -177,12 +180,14 @@ final class PartialFile: Sendable {
       case .stream: "a pipe or a device, and was none when the download began"
       case .file, .link: "not a regular file"
       }
-    return TransactionError(code: .bodyFile, message: "cannot write \(target): it is \(words); name a file")
+    return TransactionError(
+      code: .bodyFile, message: "cannot write \(PlainText.path(target)): it is \(words); name a file")
   }
 
   private static func moved(_ path: String) -> TransactionError {
     TransactionError(
-      code: .bodyFile, message: "\(path) was removed, moved or replaced while it was written; the download is lost")
+      code: .bodyFile,
+      message: "\(PlainText.path(path)) was removed, moved or replaced while it was written; the download is lost")
   }
 }
 

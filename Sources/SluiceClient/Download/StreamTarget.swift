@@ -36,7 +36,8 @@ final class StreamTarget: DownloadTarget {
       guard MonotonicClock.now < deadline else {
         throw TransactionError(
           code: .bodyFile,
-          message: "cannot open \(path): no process has opened the pipe for reading; start its reader first",
+          message:
+            "cannot open \(PlainText.path(path)): no process has opened the pipe for reading; start its reader first",
           isBeforeSending: true)
       }
       try? await Task.sleep(for: pause)

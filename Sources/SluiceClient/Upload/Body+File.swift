@@ -11,7 +11,8 @@ extension Body {
     let source = try await FileThreads.run { () -> Result<UploadSource, TransactionError> in
       do throws(UploadSource.Failure) { return .success(try UploadSource(at: path)) } catch {
         return .failure(
-          TransactionError(code: .bodyFile, message: "cannot send \(path): \(error.text)", isBeforeSending: true))
+          TransactionError(
+            code: .bodyFile, message: "cannot send \(PlainText.path(path)): \(error.text)", isBeforeSending: true))
       }
     }.get()
     switch source {

@@ -80,7 +80,7 @@ final class SendTransfer: Sendable {
     if isAccepted, error.code == .status, result.response != nil { return .succeeded }
     if !arguments.has("silent") || arguments.has("show-error") {
       StandardError.say(PrintableText.of(error.description))
-      if let path = output.path, output.isCutOff(result) { StandardError.say("\(path) is incomplete") }
+      if let path = output.path, output.isCutOff(result) { StandardError.say("\(PlainText.path(path)) is incomplete") }
     }
     return SendStatus.of(error)
   }

@@ -37,5 +37,5 @@ public struct CookieJarError: DescribedError, Sendable, Hashable {
   }
 
   /// File, line and message.
-  public var description: String { "cookie jar \(file)\(line.map { ":\($0)" } ?? ""): \(message)" }
+  public var description: String { "cookie jar \(PlainText.path(file))\(line.map { ":\($0)" } ?? ""): \(message)" }
 }

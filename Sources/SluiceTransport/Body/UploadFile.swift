@@ -13,11 +13,13 @@ final class UploadFile {
     // O_NONBLOCK is needed in case the file was replaced by a FIFO: opening that would block the loop.
     guard let file = FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY) else {
       throw TransportError(
-        .bodyFile, "cannot open \(path) to send it: \(SystemError.text(errno))\(SystemError.advice(errno))",
+        .bodyFile,
+        "cannot open \(PlainText.path(path)) to send it: \(SystemError.text(errno))\(SystemError.advice(errno))",
         isBeforeSending: true)
     }
     guard file.status()?.isRegularFile == true else {
-      throw TransportError(.bodyFile, "the body in \(path) is not a regular file", isBeforeSending: true)
+      throw TransportError(
+        .bodyFile, "the body in \(PlainText.path(path)) is not a regular file", isBeforeSending: true)
     }
     self.file = file
   }
@@ -26,7 +28,9 @@ final class UploadFile {
     while true {
       let count = pread(file.raw, buffer.baseAddress, buffer.count, off_t(offset))
       if count >= 0 { return count }
-      guard errno == EINTR else { throw TransportError(.bodyFile, "cannot read \(path): \(SystemError.text(errno))") }
+      guard errno == EINTR else {
+        throw TransportError(.bodyFile, "cannot read \(PlainText.path(path)): \(SystemError.text(errno))")
+      }
     }
   }
 }

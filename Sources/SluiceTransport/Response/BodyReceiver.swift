@@ -264,8 +264,10 @@ package final class BodyReceiver {
 
   private func undecodable(_ error: ContentDecodingError) -> TransportError {
     let field = codings?.hasTransferCodings == true ? "Transfer-Encoding or Content-Encoding" : "Content-Encoding"
+    // The reason can quote the name of a coding that the server has made up.
+    let reason = PlainText.line(error.reason)
     return TransportError(
-      .decoding, "the body cannot be decoded as its \(field) says: \(error.reason); only the server can fix it",
+      .decoding, "the body cannot be decoded as its \(field) says: \(reason); only the server can fix it",
       to: owner?.receivingURL)
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import SluiceJSON
+import SluiceMessages
 import SluiceSupport
 
 extension ByteOutput {
@@ -14,6 +15,7 @@ extension ByteOutput {
 
     var isBrokenPipe: Bool { errorNumber == EPIPE }
     var description: String {
+      let name = PlainText.path(name)
       if isRemoved { return "\(name) was removed or replaced while it was written; the output is lost" }
       if let stuck {
         return "\(name) has accepted no bytes for \(DurationText.text(stuck)), so the rest of the output is lost"

@@ -209,7 +209,7 @@ final class ByteOutput: Sendable {
     _ descriptor: Int32, _ name: String, isNot input: FileIdentity?
   ) throws(CommandError) {
     guard let input, FileIdentity(of: descriptor) == input else { return }
-    throw CommandError(.usage, "\(name) is also the input; name another output")
+    throw CommandError(.usage, "\(PlainText.path(name)) is also the input; name another output")
   }
 
   private static func empty(_ descriptor: Int32, _ name: String) throws(CommandError) {

@@ -45,7 +45,7 @@ enum LogOutput {
   static func show(_ message: String, _ level: LogLine.Level) {
     let settings = settings.withLock { $0 }
     guard !message.isEmpty, level >= settings.least ?? .debug else { return }
-    let message = PlainText.visible(message)
+    let message = PrintableText.of(message)
     switch settings.format {
     case .text: StandardError.write(lines(message))
     case .json: write(document(of: LogLine(level: level, message: message), at: UniversalTime.now))

@@ -1,4 +1,5 @@
 import Glibc
+import SluiceMessages
 import SluiceSupport
 
 /// A file that is created or emptied only when there is something to write to it. The command checks at its start
@@ -32,12 +33,7 @@ struct OutputFile: Sendable {
   func check() throws(CommandError) {
     guard !path.isEmpty else { throw ByteOutput.unopened(path, ENOENT) }
     guard input == nil || FileIdentity(at: path) != input else {
-      throw CommandError(.usage, "\(path) is also the input; name another output")
-    }
-    let isThere = faccessat(AT_FDCWD, SystemPath.of(path), F_OK, AT_EACCESS) == 0
-    let (place, mode) = isThere ? (path, W_OK) : ("\(folder)/.", W_OK | X_OK)
-    guard faccessat(AT_FDCWD, SystemPath.of(place), mode, AT_EACCESS) == 0 else {
-      throw CommandError(.failed, failure(errno).description)
+      throw CommandError(.usage, "\(PlainText.path(path)) is also the input; name another output")
     }
   }
 

@@ -53,7 +53,7 @@ final class ResumedOutput {
         .usage, "--resume: \(PlainText.path(path)) is not a regular file; name the file of the earlier run")
     }
     guard identity != input else {
-      throw CommandError(.usage, "\(path) is also the input; name another output")
+      throw CommandError(.usage, "\(PlainText.path(path)) is also the input; name another output")
     }
     try OutputLock.take(descriptor, PlainText.path(path))
   }
