@@ -127,14 +127,19 @@ import Testing
       "sh",
       [
         "-c",
-        "cd \(folder.path) && \(prepare) && stat -c %i jar && \(Tool.path) send -s --cookie-jar jar \(server.baseURL); stat -c %i jar",
+        "cd \(folder.path) && \(prepare) && stat -c %i jar && \(Tool.path) send -s -m 0.2 --cookie-jar jar \(server.baseURL); stat -c %i jar",
       ],
       environment: Tool.cleared)
     let lines = result.outputText.split(separator: "\n")
-    // Whether a pipe has a reader is known only when it is written; anything else is refused before a request is sent.
-    #expect(
-      lines.first == lines.last && lines.count == (prepare.hasPrefix("mkfifo") ? 3 : 2), "\(result.outputText)")
-    #expect(result.errorText.contains("it is not a regular file"))
+    #expect(lines.first == lines.last && lines.count == 2, "\(result.outputText)")
+    let reason = prepare.hasPrefix("mkfifo") ? "no process has opened the pipe" : "it is not a regular file"
+    #expect(result.errorText.contains(reason), "\(result.errorText)")
+  }
+
+  @Test(arguments: ["-o", "-D", "--cookie-jar", "--events", "--har"])
+  func `a message shows the invisible characters of a file's name`(_ option: String) async throws {
+    let result = try await Tool.run("send", "-s", option, "/nowhere\u{202E}\u{200B}\n/f", "http://127.0.0.1:1/")
+    #expect(result.status != 0 && result.errorText.contains(#"/nowhere\u{202E}\u{200B}\n/f"#), "\(result.errorText)")
   }
 
   @Test(arguments: [

@@ -21,7 +21,7 @@ import Testing
     return (folder, path)
   }
 
-  @Test(arguments: ["-o", "-D", "--events"])
+  @Test(arguments: ["-o", "-D", "--events", "--cookie-jar"])
   func `a FIFO without a reader fails after -m, names the file, and nothing is sent`(_ option: String) async throws {
     let server = try Self.server()
     defer { server.stop() }
@@ -73,6 +73,44 @@ import Testing
     try #require(mknod(path, S_IFSOCK | 0o600, 0) == 0)
     let result = try await Tool.run("send", "-o", path, "http://127.0.0.1:1/")
     #expect(result.status == 23 && result.errorText.contains("it is a socket; name a file"), "\(result.errorText)")
+  }
+
+  @Test(arguments: [
+    ("send -o /dev/fd/9 URL", 23), ("send -o LONG URL", 23), ("send -O URL/LONG", 23), ("send -o d/LONG URL", 23),
+    ("send --create-dirs -o new/LONG URL", 23), ("send -o away URL", 23), ("send --cookie-jar /dev/fd/9 URL", 1),
+    ("send --cookie-jar LONG URL", 1), ("run -q -i in -o /dev/fd/9", 1), ("run -q -i in -o LONG", 1),
+  ])
+  func `a file that can never be created is refused before anything is sent`(_ line: String, _ status: Int) async throws
+  {
+    let server = try Self.server()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    try folder.write(#"{"url":"\#(server.baseURL)/"}"# + "\n", to: "in")
+    let line = line.replacing("URL", with: server.baseURL).replacing("LONG", with: String(repeating: "n", count: 256))
+    let script = "cd \(folder.path) && mkdir d && ln -s nowhere/x away && exec \(Tool.path) \(line) 9>&-"
+    let result = try await Command.run("sh", ["-c", script], environment: Tool.cleared)
+    #expect(result.status == status && server.requestCount == 0, "\(result.errorText)")
+    let words = line.contains("nnn") ? "File name too long" : "No such file or directory"
+    #expect(result.errorText.contains(words), "\(result.errorText)")
+  }
+
+  @Test func `a name in the URL that is too long does not matter if the server names the file`() async throws {
+    let server = try LoopbackServer { _ in
+      ServerResponse(headers: [HeaderLine("Content-Disposition", "attachment; filename=short")])
+    }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let url = "\(server.baseURL)/\(String(repeating: "n", count: 256))"
+    let result = try await Tool.run("send", "-OJ", "--output-dir", folder.path, url)
+    #expect(result.status == 0 && FileTree.names(in: folder.path) == ["short"], "\(result.errorText)")
+  }
+
+  @Test func `a cookie jar can be a descriptor of a pipe`() async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let script = "\(Tool.path) send -s --cookie-jar /dev/fd/7 \(server.baseURL) 7>&1 >/dev/null | cat"
+    let result = try await Command.run("sh", ["-c", script], environment: Tool.cleared)
+    #expect(result.outputText.hasSuffix("a\t1\n") && result.errorText.isEmpty, "\(result)")
   }
 
   @Test func `a cookie jar is written to a device and to a pipe with a reader, which both stay`() async throws {

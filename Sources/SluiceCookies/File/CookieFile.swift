@@ -43,35 +43,27 @@ struct CookieFile: Sendable {
 
   /// Checks, without changing anything, whether the file could be written now.
   func checkReplacing() throws(CookieJarError) {
-    if try isStream() { return }
-    guard faccessat(AT_FDCWD, SystemPath.of(folder), W_OK | X_OK, AT_EACCESS) == 0 else {
-      throw system("create a file beside it", errno)
-    }
+    try checkKind()
+    if let number = OutputTarget.obstacle(at: newPart()) { throw system("create a file beside it", number) }
   }
 
   private var folder: String { path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "." }
 
-  /// Whether the path is that of a pipe or a device. Anything else that is not a regular file is refused.
-  private func isStream() throws(CookieJarError) -> Bool {
+  /// Refuses anything that exists and is not a regular file: the new file would take its place.
+  private func checkKind() throws(CookieJarError) {
     var status = stat()
-    guard lstat(SystemPath.of(path), &status) == 0 else { return false }
-    switch OutputTarget(status) {
-    case .file: return false
-    case .stream: return true
-    case .folder, .socket, .link: throw unsafe("it is not a regular file")
-    }
+    guard lstat(SystemPath.of(path), &status) == 0, OutputTarget(status) != .file else { return }
+    throw unsafe("it is not a regular file")
   }
 
-  /// Replaces the file. After a crash, it has either the old or the new content. A pipe or a device is written where it
-  /// is, but a FIFO must have a reader already.
+  /// Replaces the file. After a crash, it has either the old or the new content.
   func replace(with bytes: [UInt8]) throws(CookieJarError) {
-    if try isStream() { return try write(bytes) }
-    let path = SystemPath.of(path)
-    let part = "\(path).\(TemporaryFiles.randomName).new"
+    try checkKind()
+    let part = newPart()
     guard let file = FileDescriptor(opening: part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600) else {
       throw system("create a file beside it", errno)
     }
-    guard file.writeAll(bytes), fsync(file.raw) == 0, rename(part, path) == 0 else {
+    guard file.writeAll(bytes), fsync(file.raw) == 0, rename(part, SystemPath.of(path)) == 0 else {
       let number = errno
       unlink(part)
       throw system("write", number)
@@ -79,15 +71,8 @@ struct CookieFile: Sendable {
     syncFolder()
   }
 
-  private func write(_ bytes: [UInt8]) throws(CookieJarError) {
-    let descriptor = OutputTarget.open(path, O_WRONLY | O_NOFOLLOW, mode: 0, limit: .zero)
-    guard descriptor >= 0 else {
-      guard errno == ENXIO else { throw system("open", errno) }
-      throw unsafe("it is not a regular file but a pipe, and no process reads it")
-    }
-    let file = FileDescriptor(owning: descriptor)
-    guard file.writeAll(bytes) else { throw system("write", errno) }
-  }
+  /// A path for the new file until it takes the place of the earlier one.
+  private func newPart() -> String { "\(SystemPath.of(path)).\(TemporaryFiles.randomName).new" }
 
   /// Also writes the folder to the disk, because it contains the entry of the new file. A failure is ignored, because
   /// the file has already been replaced.

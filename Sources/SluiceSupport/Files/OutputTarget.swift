@@ -96,6 +96,19 @@ extension OutputTarget {
     return end
   }
 
+  /// Why a file could not be written at a path, or created there, as the system says without changing anything; nil if
+  /// it could. The value is that of `errno`.
+  package static func obstacle(at path: String) -> CInt? {
+    let target = SystemPath.of(path)
+    if faccessat(AT_FDCWD, target, F_OK, AT_EACCESS) == 0 {
+      return faccessat(AT_FDCWD, target, W_OK, AT_EACCESS) == 0 ? nil : errno
+    }
+    guard errno == ENOENT, let end = following(target) else { return errno }
+    // The kernel lets nobody create a file in /proc, although the modes of its folders can allow it.
+    guard !isInProc(end) else { return ENOENT }
+    return faccessat(AT_FDCWD, "\(folder(of: end))/.", W_OK | X_OK, AT_EACCESS) == 0 ? nil : errno
+  }
+
   /// Whether a path is in `/proc`. A link there, such as the one that `/dev/stdout` leads to, stands for an open file.
   package static func isInProc(_ path: String) -> Bool {
     var (place, proc) = (stat(), stat())

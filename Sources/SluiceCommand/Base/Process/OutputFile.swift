@@ -35,6 +35,9 @@ struct OutputFile: Sendable {
     guard input == nil || FileIdentity(at: path) != input else {
       throw CommandError(.usage, "\(PlainText.path(path)) is also the input; name another output")
     }
+    // A server can still change a name whose file must not exist. Only its folder is certain.
+    let place = name.existing == .keep ? "\(folder)/." : path
+    if let number = OutputTarget.obstacle(at: place) { throw CommandError(.failed, failure(number).description) }
   }
 
   /// Opens the file according to ``OutputName/existing``: creates it, empties it, or opens it to append. Returns a

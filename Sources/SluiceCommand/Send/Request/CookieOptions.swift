@@ -8,25 +8,50 @@ import SluiceSupport
 
 /// The cookies of `-b` and `--cookie-jar`: cookies from files, and cookies that responses set.
 struct CookieOptions {
+  /// Where the cookies are written at the end.
+  private enum Target {
+    case standardOutput
+    case file(String)
+    /// A pipe or a device. It is open from the start, so that it is known to have a reader.
+    case stream(ByteOutput)
+  }
+
   let jar: CookieJar
-  /// The file to which all cookies are written at the end; nil if they are not written.
-  private let file: String?
+  /// Nil if the cookies are not written.
+  private let target: Target?
 
   /// Returns nil if the arguments name no file of cookies. In this case, as with curl, the cookies of responses are
   /// ignored.
   static func make(_ arguments: ParsedArguments) throws(CommandError) -> CookieOptions? {
     let files = arguments.allBytes("cookie").filter { !$0.contains(UInt8(ascii: "=")) }
-    let file = arguments["cookie-jar"]
-    guard file != nil || !files.isEmpty else { return nil }
-    if let file, !StandardOutput.isNamed(by: file), !arguments.has("curl") {
-      do throws(CookieJarError) { try CookieJar.checkWriting(to: file) } catch { throw unwritten(error) }
-    }
+    guard arguments.has("cookie-jar") || !files.isEmpty else { return nil }
+    let target = try target(arguments)
     let jar = CookieJar()
     // If the name is empty, no file is read, but the cookies of responses are kept.
     for name in files where !name.isEmpty {
       try read(try DataReader.name(name, "-b"), into: jar, arguments)
     }
-    return CookieOptions(jar: jar, file: file)
+    return CookieOptions(jar: jar, target: target)
+  }
+
+  /// Finds out before the first request whether the cookies can be written.
+  private static func target(_ arguments: ParsedArguments) throws(CommandError) -> Target? {
+    guard let path = arguments["cookie-jar"], !arguments.has("curl") else { return nil }
+    guard !StandardOutput.isNamed(by: path) else { return .standardOutput }
+    guard !isStream(path) else {
+      do throws(CommandError) {
+        return .stream(try ByteOutput(path: path, patience: OutputPatience.reader(arguments)))
+      } catch { throw unwritten(error.message) }
+    }
+    do throws(CookieJarError) { try CookieJar.checkWriting(to: path) } catch { throw unwritten("\(error)") }
+    return .file(path)
+  }
+
+  /// Whether a path is that of a pipe or a device, or stands for a descriptor of this process. As for every file with
+  /// secrets, other symbolic links are not followed.
+  private static func isStream(_ path: String) -> Bool {
+    guard OutputTarget(at: path) == .stream, let end = OutputTarget.following(path) else { return false }
+    return end == SystemPath.absolute(path) || OutputTarget.isInProc(end)
   }
 
   /// Whether `-b` names a file.
@@ -58,21 +83,25 @@ struct CookieOptions {
     jar.insert((cookies ?? []).filter { !leavesOutSession || $0.expires != nil })
   }
 
-  /// Writes the jar; the name `-` means standard output.
+  /// Writes the jar.
   func finish() throws(CommandError) {
-    guard let file else { return }
-    guard !StandardOutput.isNamed(by: file) else {
-      return try StandardOutput.write(jar.text)
+    switch target {
+    case nil: return
+    case .standardOutput: try StandardOutput.write(jar.text)
+    case .stream(let output):
+      output.append(jar.text)
+      if let failure = output.finish() { throw Self.unwritten(failure.description) }
+    case .file(let path):
+      let jar = jar
+      let failure = WaitingThread.run { () -> CookieJarError? in
+        do throws(CookieJarError) { try await jar.write(to: path) } catch { return error }
+        return nil
+      }
+      if let failure { throw Self.unwritten("\(failure)") }
     }
-    let jar = jar
-    let failure = WaitingThread.run { () -> CookieJarError? in
-      do throws(CookieJarError) { try await jar.write(to: file) } catch { return error }
-      return nil
-    }
-    if let failure { throw Self.unwritten(failure) }
   }
 
-  private static func unwritten(_ error: CookieJarError) -> CommandError {
-    CommandError(.failed, "send: --cookie-jar: \(error)")
+  private static func unwritten(_ reason: String) -> CommandError {
+    CommandError(.failed, "send: --cookie-jar: \(reason)")
   }
 }
