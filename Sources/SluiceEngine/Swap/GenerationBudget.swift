@@ -36,8 +36,12 @@ struct GenerationBudget: Sendable {
   /// Returns a warning if the new builds have used up a further part of the budget.
   func warning(from earlier: Use, to now: Use) -> String? {
     guard let mark = Self.marks.last(where: { percent(now) >= $0 }), percent(earlier) < mark else { return nil }
-    return "\(Self.state(now)) and none is ever unloaded: at \(limit.count) builds (swap.generations) or "
-      + "\(limit.bytes) bytes (swap.generationBytes), swaps will be refused; restart the program before that"
+    let isReached = now.count >= limit.count || now.bytes >= limit.bytes
+    return "\(Self.state(now)) and none is ever unloaded: the limit is \(limit.count) (swap.generations) and "
+      + "\(limit.bytes) bytes (swap.generationBytes); "
+      + (isReached
+        ? "it is reached, so swaps will be refused; restart the program"
+        : "at the limit, swaps will be refused; restart the program before that")
   }
 
   /// The percentages of the budget at which there is a warning.
@@ -50,6 +54,6 @@ struct GenerationBudget: Sendable {
   private static func percent(_ part: Int, of whole: Int) -> Int { Int(Double(part) / Double(max(whole, 1)) * 100) }
 
   private static func state(_ use: Use) -> String {
-    "\(use.count) builds are mapped, which can take \(use.bytes) bytes of memory,"
+    "\(use.count) \(use.count == 1 ? "build is" : "builds are") mapped, which can take \(use.bytes) bytes of memory,"
   }
 }

@@ -257,6 +257,9 @@ import Testing
     #expect(try await fixture.engine.swap().outcome == .published)
     try await load.run()
     try library.install(3, at: fixture.path())
+    let reached = "(swap.generationBytes); it is reached, so swaps will be refused; restart the program"
+    #expect(
+      fixture.log.value.contains { $0.message.hasPrefix("2 builds are mapped,") && $0.message.hasSuffix(reached) })
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
     #expect(error?.report.reason?.contains("swap.generations") == true)
     #expect(error?.report.reason?.contains("restart the program") == true)
