@@ -34,30 +34,9 @@ extension Request {
 }
 
 extension HeaderFields {
-  /// The maximum number of trailers that a caller or stages can add to a body. A received head may have as many fields.
-  package static let maximumTrailers = 4096
-  /// The maximum number of bytes of these trailers, including their line ends.
-  package static let maximumTrailerBytes = 256 << 10
-
-  /// Whether another trailer can be added.
-  package func hasRoomForTrailer(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
-    count < Self.maximumTrailers && wireByteCount + name.count + value.count + 4 <= Self.maximumTrailerBytes
-  }
-
-  /// Checks the number and the size of trailers that a caller or stages have added.
-  package func validateTrailerCount() throws(MessageError) {
-    guard count <= Self.maximumTrailers else {
-      throw MessageError(.invalidHeader, "trailers", "more than \(Self.maximumTrailers) trailers; found \(count)")
-    }
-    guard wireByteCount <= Self.maximumTrailerBytes else {
-      throw MessageError(
-        .invalidHeader, "trailers", "more than \(Self.maximumTrailerBytes) bytes of trailers; found \(wireByteCount)")
-    }
-  }
-
   /// Checks every name and value, how many there are, and that no field is barred from trailers (RFC 9110 §6.5.1).
   package func validateTrailers() throws(MessageError) {
-    try validateTrailerCount()
+    try validateSize(of: "trailers")
     for index in indices {
       let name = buffer.span.extracting(nameRange(at: index))
       do throws(MessageError) {

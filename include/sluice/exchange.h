@@ -119,7 +119,8 @@ typedef struct sluice_exchange_api {
   sluice_status (*header_get)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text *value);
   /// Replaces all fields of the name by a single field without marks. Returns SLUICE_STATUS_INVALID for a bad name or
   /// value, and for a request's `Host` whose value is not a host with an optional port; returns SLUICE_STATUS_REFUSED
-  /// for hop-by-hop fields. [loop]
+  /// for hop-by-hop fields. Returns SLUICE_STATUS_LIMIT if the message would then have more than 4096 fields, or fields
+  /// of more than 256 KiB. [loop]
   sluice_status (*header_set)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
   /// Adds one more field at the end. Fails like `header_set`, and with SLUICE_STATUS_INVALID for a second `Host` of a
   /// request. [loop]

@@ -73,6 +73,17 @@ package struct DocumentHeaders {
     return count
   }
 
+  /// Whether the value is within the limits of ``HeaderFields``, and the lists of names and of lines of this field are.
+  /// The sum over all fields is checked when the document is read back, because counting it here would take too long.
+  package func hasRoom(for name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard name.count + value.count + 4 <= HeaderFields.maximumFieldBytes else { return false }
+    guard let fields else { return true }
+    guard let entry = Self.withLowercased(name, { json_object_getn(fields, $0, $1) }) else {
+      return json_object_size(fields) < HeaderFields.maximumFields
+    }
+    return Self.lineCount(entry) < HeaderFields.maximumFields
+  }
+
   /// Replaces all lines of the field by one line. The caller must have checked name and value
   /// (``HeaderFields/check(name:value:)``).
   package func set(_ name: UnsafeBufferPointer<UInt8>, to value: UnsafeBufferPointer<UInt8>) {

@@ -31,7 +31,8 @@ public struct Headers: Sendable {
   }
 
   /// Replaces all fields of the name by one, without the mark of ``setSensitive(_:)``.
-  /// - Throws: ``StageFailure`` if the host refuses the name, the value, or a write in this call.
+  /// - Throws: ``StageFailure`` if the host refuses the name, the value, or a write in this call, or if the message would
+  ///   then have more than 4096 fields, or fields of more than 256 KiB.
   public func set(_ name: String, to value: String) throws(StageFailure) {
     try call.write("header \"\(name)\"") { api, exchange in
       withText(name) { name in withText(value) { api.pointee.header_set(exchange, side.rawValue, name, $0) } }
@@ -39,6 +40,7 @@ public struct Headers: Sendable {
   }
 
   /// Adds a field after the existing ones.
+  /// - Throws: an error for the same reasons as ``set(_:to:)``.
   public func add(_ value: String, for name: String) throws(StageFailure) {
     try call.write("header \"\(name)\"") { api, exchange in
       withText(name) { name in withText(value) { api.pointee.header_add(exchange, side.rawValue, name, $0) } }

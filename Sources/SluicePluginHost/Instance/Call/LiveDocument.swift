@@ -80,7 +80,7 @@ final class LiveDocument: MessageDocument {
       try ResponseDocument.update(
         &response, from: json, bodyWasFilled: isBodyFilled, parsedBody: parsedBody, added: [])
       try Self.checkFields(response.headers, against: original.headers)
-      try Self.checkFields(response.trailers, against: original.trailers)
+      try Self.checkFields(response.trailers, against: original.trailers, "trailers")
       try Self.checkTrailers(response.trailers, against: original.trailers)
     } catch { throw reported(error) }
     applyMarks(to: &response.headers)
@@ -126,8 +126,13 @@ final class LiveDocument: MessageDocument {
     } catch { throw reported(error) }
   }
 
-  /// The rule for hop-by-hop fields applies to documents too; fields that existed before may stay.
-  private static func checkFields(_ fields: HeaderFields, against original: HeaderFields) throws(MessageError) {
+  /// The limits and the rule for hop-by-hop fields apply to documents too; fields that existed before may stay.
+  private static func checkFields(
+    _ fields: HeaderFields, against original: HeaderFields, _ words: String = "header fields"
+  ) throws(MessageError) {
+    if fields.count > original.count || fields.wireByteCount > original.wireByteCount {
+      try fields.validateSize(of: words)
+    }
     for index in fields.indices {
       let name = fields.buffer.span.extracting(fields.nameRange(at: index))
       guard FieldSyntax.isHopByHop(name), original.firstIndex(named: name) == nil else { continue }
@@ -139,9 +144,6 @@ final class LiveDocument: MessageDocument {
 
   /// Applies the rules of `trailer_add` to the document; fields that came with the message may stay.
   private static func checkTrailers(_ fields: HeaderFields, against original: HeaderFields) throws(MessageError) {
-    if fields.count > original.count || fields.wireByteCount > original.wireByteCount {
-      try fields.validateTrailerCount()
-    }
     for index in fields.indices {
       let name = fields.buffer.span.extracting(fields.nameRange(at: index))
       guard FieldSyntax.isBarredFromTrailers(name), original.firstIndex(named: name) == nil else { continue }

@@ -123,23 +123,14 @@ enum ExchangeBody {
     guard !FieldSyntax.isBarredFromTrailers(name.span) else {
       return called.refuse(.invalidArgument, "trailer_add: \(PlainText.quote(name.span)) is not allowed as a trailer")
     }
-    let hasRoom =
-      side == 0
-      ? called.exchange.nativeRequest.trailers.hasRoomForTrailer(name.span, value.span)
-      : called.exchange.nativeResponse?.trailers.hasRoomForTrailer(name.span, value.span) ?? true
-    guard hasRoom else {
-      called.call.pointee.instance.seat.reportLimit(
-        "stages add at most \(HeaderFields.maximumTrailers) trailers to a body, of \(HeaderFields.maximumTrailerBytes)"
-          + " bytes")
-      return Status.limit
-    }
+    let isAdded: Bool
     if side == 0 {
       called.dropRequestView()
-      called.exchange.nativeRequest.trailers.append(name.span, value.span, marks: .addedByStage)
+      isAdded = called.exchange.nativeRequest.trailers.appendWithinLimits(name.span, value.span, marks: .addedByStage)
     } else {
-      called.exchange.nativeResponse?.trailers.append(name.span, value.span)
+      isAdded = called.exchange.nativeResponse?.trailers.appendWithinLimits(name.span, value.span) ?? true
     }
-    return Status.ok
+    return isAdded ? Status.ok : ExchangeHeaders.refuseMore(called, "trailers")
   }
 
   private static func append(_ bytes: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) -> sluice_status {

@@ -10,16 +10,19 @@ extension ExchangeHeaders {
     CallContext.with(handle) { called in
       guard let (name, value) = fields(name, value, called.phase) else { return refuseField(called, name, value) }
       if side == 0, isHost(name), let fault = hostFault(name, value) { return called.refuse(.invalidArgument, fault) }
+      let isSet: Bool
       switch target(called, side) {
       case .request:
-        called.exchange.nativeRequest.headers.set(name.span, to: value.span, marks: .addedByStage)
-      case .issue: called.exchange.issueHeaders?.set(name.span, to: value.span)
-      case .response: called.exchange.nativeResponse?.headers.set(name.span, to: value.span)
+        isSet = called.exchange.nativeRequest.headers.setWithinLimits(name.span, to: value.span, marks: .addedByStage)
+      case .issue: isSet = called.exchange.issueHeaders?.setWithinLimits(name.span, to: value.span) ?? true
+      case .response: isSet = called.exchange.nativeResponse?.headers.setWithinLimits(name.span, to: value.span) ?? true
       case .document(let document):
-        if let replaced = DocumentHeaders(document.json).replace(name, with: value) { called.keep(replaced) }
+        let headers = DocumentHeaders(document.json)
+        isSet = headers.hasRoom(for: name, value)
+        if isSet, let replaced = headers.replace(name, with: value) { called.keep(replaced) }
       case .none, .invalid: return refuseSide(called, side, "header_set")
       }
-      return Status.ok
+      return isSet ? Status.ok : refuseMore(called, "header fields")
     }
   }
 
@@ -31,14 +34,21 @@ extension ExchangeHeaders {
       if side == 0, isHost(name), let fault = hostFault(name, value, addedTo: called) {
         return called.refuse(.invalidArgument, fault)
       }
+      let isAdded: Bool
       switch target(called, side) {
-      case .request: called.exchange.nativeRequest.headers.append(name.span, value.span, marks: .addedByStage)
-      case .issue: called.exchange.issueHeaders?.append(name.span, value.span)
-      case .response: called.exchange.nativeResponse?.headers.append(name.span, value.span)
-      case .document(let document): DocumentHeaders(document.json).add(name, value)
+      case .request:
+        isAdded = called.exchange.nativeRequest.headers.appendWithinLimits(
+          name.span, value.span, marks: .addedByStage)
+      case .issue: isAdded = called.exchange.issueHeaders?.appendWithinLimits(name.span, value.span) ?? true
+      case .response:
+        isAdded = called.exchange.nativeResponse?.headers.appendWithinLimits(name.span, value.span) ?? true
+      case .document(let document):
+        let headers = DocumentHeaders(document.json)
+        isAdded = headers.hasRoom(for: name, value)
+        if isAdded { headers.add(name, value) }
       case .none, .invalid: return refuseSide(called, side, "header_add")
       }
-      return Status.ok
+      return isAdded ? Status.ok : refuseMore(called, "header fields")
     }
   }
 
@@ -137,6 +147,15 @@ extension ExchangeHeaders {
       try HeaderFields.check(name: name.span, value: value.span)
     } catch { return called.refuse(.invalidArgument, error.description) }
     return called.refuse(.hopByHopField, "header \(PlainText.quote(name.span))")
+  }
+
+  /// Reports that a stage cannot add more fields to a message.
+  @inline(never)
+  static func refuseMore(_ called: CalledExchange, _ words: String) -> sluice_status {
+    called.call.pointee.instance.seat.reportLimit(
+      "stages add \(words) up to \(HeaderFields.maximumFields) in a message, and up to \(HeaderFields.maximumFieldBytes)"
+        + " bytes")
+    return Status.limit
   }
 
   @inline(never)

@@ -1,0 +1,46 @@
+// The limits for the header fields of a message, and for its trailers, to which stages or a caller add.
+extension HeaderFields {
+  /// The maximum number of fields. A received head may have as many.
+  package static let maximumFields = 4096
+  /// The maximum number of bytes of the fields, including their line ends.
+  package static let maximumFieldBytes = 256 << 10
+
+  /// Adds one more field at the end. Returns false, and changes nothing, if there is no room for it.
+  package mutating func appendWithinLimits(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: Marks = []) -> Bool {
+    guard hasRoom(for: name, value) else { return false }
+    append(name, value, marks: marks)
+    return true
+  }
+
+  /// Does what ``set(_:to:marks:)`` does. Returns false, and changes nothing, if there is no room for the value.
+  package mutating func setWithinLimits(_ name: Span<UInt8>, to value: Span<UInt8>, marks: Marks = []) -> Bool {
+    guard hasRoom(for: name, value) || hasRoom(replacing: name, by: value) else { return false }
+    set(name, to: value, marks: marks)
+    return true
+  }
+
+  @inline(__always)
+  private func hasRoom(for name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+    count < Self.maximumFields && wireByteCount + name.count + value.count + 4 <= Self.maximumFieldBytes
+  }
+
+  /// A value that is not longer than the old one always has room, even in a head that was received with more fields.
+  @inline(never)
+  private func hasRoom(replacing name: Span<UInt8>, by value: Span<UInt8>) -> Bool {
+    guard let index = firstIndex(named: name) else { return false }
+    let more = value.count - valueRange(at: index).count
+    return more <= 0 || wireByteCount + more <= Self.maximumFieldBytes
+  }
+
+  /// Checks the number and the size of the fields.
+  /// - Parameter words: what the fields are, such as "trailers".
+  package func validateSize(of words: String) throws(MessageError) {
+    guard count <= Self.maximumFields else {
+      throw MessageError(.invalidHeader, words, "more than \(Self.maximumFields) \(words); found \(count)")
+    }
+    guard wireByteCount <= Self.maximumFieldBytes else {
+      throw MessageError(
+        .invalidHeader, words, "more than \(Self.maximumFieldBytes) bytes of \(words); found \(wireByteCount)")
+    }
+  }
+}
