@@ -56,6 +56,20 @@ import Testing
     setup.server.stop()
   }
 
+  @Test func `a run says how many requests the recording and the archive lack because a loop is stuck`() async throws {
+    let setup = try await Setup(loops: 1, abandon: "200ms")
+    let recording = setup.folder.path("recording")
+    let result = try await Tool.run(
+      "run", "-q", "-c", setup.file, "--concurrency", "1", "--record", recording, "--har", setup.folder.path("har"),
+      input: setup.line(0) + setup.line(1, trap: "loop"))
+    #expect(try result.documents.map(\.errorCode) == [nil, "stalled"], "\(result.errorText)")
+    #expect(try FileTree.readText(recording).split(separator: "\n").count == 1)
+    #expect(
+      result.errorText.contains("1 request has no recording, because a stage did not return"), "\(result.errorText)")
+    #expect(result.errorText.contains("the archive is not complete: 1 request failed with stalled"))
+    setup.server.stop()
+  }
+
   @Test(arguments: [1, 4])
   func `with a stuck loop, swap, rollback, status and SIGTERM end within their time limits and name the stage`(
     _ loops: Int

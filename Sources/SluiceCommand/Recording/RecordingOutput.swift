@@ -20,6 +20,8 @@ final class RecordingOutput: SideOutput {
 
   private let file: SideFile<Item>
   private let hidden = Locked(Hidden())
+  /// The number of results without a recording.
+  private let missing = Locked(0)
 
   /// Returns nil without the option.
   /// - Parameter input: the file that is being read, and that must not be written.
@@ -44,9 +46,10 @@ final class RecordingOutput: SideOutput {
     }
   }
 
-  /// Takes the recording of a result, if it has one. Can be called on any thread.
+  /// Takes the recording of a result. A result has none if its loop is in a stage that does not return, or if its
+  /// request was refused before it began. Can be called on any thread.
   func append(_ result: TransactionResult) {
-    guard let exchange = result.recording else { return }
+    guard let exchange = result.recording else { return missing.withLock { $0 += 1 } }
     file.append(Item(exchange: exchange, secrets: hidden.withLock { $0.secrets }), bytes: exchange.byteCount)
   }
 
@@ -55,6 +58,13 @@ final class RecordingOutput: SideOutput {
   var hasRoom: Bool { file.hasRoom }
 
   func finish() -> CommandError? {
+    let missing = missing.withLock { $0 }
+    if missing > 0 {
+      let (requests, have) = missing == 1 ? ("request", "has") : ("requests", "have")
+      StandardError.say(
+        "\(Figures.count(missing)) \(requests) \(have) no recording, because a stage did not return, or the request"
+          + " was not begun", .warning)
+    }
     guard let failure = file.finish() else { return nil }
     return CommandError(.failed, "\(failure.description); the recording is incomplete")
   }

@@ -31,7 +31,10 @@ struct SideOutputs: Sendable {
   }
 
   /// Takes the result of a request.
-  func note(_ result: TransactionResult) { recording?.append(result) }
+  func note(_ result: TransactionResult) {
+    archive?.note(result)
+    recording?.append(result)
+  }
 
   func append(to configuration: inout Configuration) {
     for side in all { side.append(to: &configuration) }

@@ -1,6 +1,7 @@
 import Sluice
 import SluiceLoop
 import SluiceMessages
+import SluicePipeline
 import SluiceSupport
 
 /// `--har FILE`: writes an HTTP Archive with an entry for each hop.
@@ -17,6 +18,8 @@ final class ArchiveRecorder: SideOutput {
   private let file: SideFile<Item>
   /// The `HopDesk` of each loop, by the index of the loop. All of them exist when the engine starts.
   private let desks = Locked<[Int: HopDesk]>([:])
+  /// The number of results whose loop is in a stage that does not return. Their current hop has no entry.
+  private let stalled = Locked(0)
 
   /// Returns nil if the option is not given.
   /// - Parameter input: the file that is being read, which must not be written.
@@ -59,11 +62,22 @@ final class ArchiveRecorder: SideOutput {
     }
   }
 
+  /// Can be called on any thread.
+  func note(_ result: TransactionResult) {
+    if result.error?.code == .stalled { stalled.withLock { $0 += 1 } }
+  }
+
   func listen(_ listener: ByteOutput.Listener) { file.listen(listener) }
 
   var hasRoom: Bool { file.hasRoom }
 
   func finish() -> CommandError? {
+    let stalled = stalled.withLock { $0 }
+    if stalled > 0 {
+      StandardError.say(
+        "the archive is not complete: \(Figures.count(stalled)) \(stalled == 1 ? "request" : "requests") failed with"
+          + " stalled, and the current hop of such a request has no entry", .warning)
+    }
     guard let failure = file.finish() else { return nil }
     return CommandError(.failed, "\(failure.description); the archive is incomplete")
   }
