@@ -94,6 +94,7 @@ public enum RecordingFile {
       for part in parts {
         number += 1
         rest += part
+        if number == 1 { rest = Array(rest.withoutByteOrderMark) }
         if !rest.isEmpty { buffer.append(try exchange(rest[...], path, number)) }
         rest = []
       }
@@ -102,6 +103,7 @@ public enum RecordingFile {
         throw .line(path: path, number: number + 1, reason: "longer than \(maximumLineBytes) bytes")
       }
     }
+    if number == 0 { rest = Array(rest.withoutByteOrderMark) }
     guard !rest.isEmpty else { return (buffer, false) }
     guard let last = try? exchange(rest[...], path, number + 1) else { return (buffer, true) }
     buffer.append(last)

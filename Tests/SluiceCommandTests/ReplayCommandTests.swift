@@ -139,16 +139,32 @@ import Testing
     withExtendedLifetime(product) {}
   }
 
-  @Test func `a recording that was cut off is replayed up to the cut, and an empty recording fails`() async throws {
+  @Test(arguments: [false, true])
+  func `a recording that was cut off is replayed up to the cut, and the status is 1`(endsInZeros: Bool) async throws {
     try await record(2)
     let text = try FileTree.readText(recording)
-    try folder.write(String(text.dropLast(20)), to: "traffic.jsonl")
+    let end = endsInZeros ? String(repeating: "\0", count: 20) : ""
+    let whole = endsInZeros ? String(text.prefix { $0 != "\n" }) + "\n" : String(text.dropLast(20))
+    try folder.write(whole + end, to: "traffic.jsonl")
     let result = try await replay("-c", config, "--new", folder.path("1.so"))
-    #expect(result.status == 0 && result.outputText == "1 request: same\n", "\(result.errorText)")
-    #expect(result.errorText.contains("traffic.jsonl is incomplete"), "\(result.errorText)")
+    #expect(
+      result.status == 1
+        && result.outputText
+          == "1 request: same\nrequest 2: not replayed: the last line of \(recording) is incomplete\n",
+      "\(result.outputText)\(result.errorText)")
+  }
+
+  @Test func `an empty recording fails`() async throws {
     try folder.write("", to: "traffic.jsonl")
     let empty = try await replay("-c", config, "--new", folder.path("1.so"))
     #expect(empty.status == 1 && empty.outputText == "nothing was compared\n")
+  }
+
+  @Test func `a recording may begin with a byte order mark`() async throws {
+    try await record(1)
+    try folder.write("\u{FEFF}" + FileTree.readText(recording), to: "traffic.jsonl")
+    let result = try await replay("-c", config, "--new", folder.path("1.so"))
+    #expect(result.status == 0 && result.outputText == "1 request: same\n", "\(result.errorText)")
   }
 
   @Test func `wrong usage ends with status 2 and says what is expected`() async throws {

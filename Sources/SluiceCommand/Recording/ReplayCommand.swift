@@ -28,15 +28,19 @@ enum ReplayCommand {
 
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     let builds = try ReplayBuilds(arguments)
-    let recordings = try recordings(arguments.operands[0])
+    let (recordings, isCutOff) = try recordings(arguments.operands[0])
     guard var replay = Replay() else {
       throw CommandError(.failed, "replay: no sluice command was found to run the builds in")
     }
     replay.callOutAnswer = try ValidateCommand.answer(arguments["answer"])
-    let report: ReplayReport
+    var report: ReplayReport
     switch WaitingThread.run({ [replay] in await outcome(of: replay, recordings, builds) }) {
     case .success(let made): report = made
     case .failure(let error): throw EngineStart.failure(error)
+    }
+    if isCutOff {
+      let reason = "the last line of \(PlainText.path(arguments.operands[0])) is incomplete"
+      report.omissions.append(ReplayReport.Omission(index: recordings.exchanges.count, reason: reason))
     }
     let text = arguments.has("document") ? "\(report.document)" : PrintableText.of(report.text())
     try StandardOutput.write(text + "\n")
@@ -52,18 +56,19 @@ enum ReplayCommand {
     } catch { return .failure(error) }
   }
 
-  private static func recordings(_ path: String) throws(CommandError) -> RecordingBuffer {
+  private static func recordings(
+    _ path: String
+  ) throws(CommandError) -> (recordings: RecordingBuffer, isCutOff: Bool) {
     let buffer = RecordingBuffer(maximumCount: Replay.maximumExchanges, maximumBytes: Replay.maximumBytes)
     let (recordings, isCutOff): (RecordingBuffer, Bool)
     do throws(RecordingFile.Failure) {
       (recordings, isCutOff) = try RecordingFile.read(path, into: buffer)
     } catch { throw CommandError(.usage, "replay: \(error)") }
-    if isCutOff { StandardError.say("replay: the last line of \(PlainText.path(path)) is incomplete", .warning) }
     if recordings.droppedCount > 0 {
       StandardError.say(
         "replay: the first \(Figures.count(recordings.droppedCount)) recordings are left out, because a replay has at most"
           + " \(Figures.count(Replay.maximumExchanges)), and at most \(Replay.maximumBytes >> 20) MiB", .warning)
     }
-    return recordings
+    return (recordings, isCutOff)
   }
 }
