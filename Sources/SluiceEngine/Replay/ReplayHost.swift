@@ -38,13 +38,14 @@ package final class ReplayHost: Sendable {
     let configuration = Self.prepared(configuration)
     self.patience = patience
     self.callOuts = callOuts
+    let transport: StubTransport
     do {
       loop = try Loop()
       let files = try makeTransport(loop, configuration.transport)
       let (clock, wire) = (ReplayLoop(loop), wire)
       self.clock = clock
-      environment = LoopEnvironment(
-        loop: clock, transport: StubTransport(loop: clock, files: files) { _ in wire.answer() })
+      transport = StubTransport(loop: clock, files: files) { _ in wire.answer() }
+      environment = LoopEnvironment(loop: clock, transport: transport)
       environment.callOutTransport = StubTransport(loop: clock, files: files) { callOuts.answer($0) }
     } catch { throw .transport(error) }
     environment.waitsToRetry = false
@@ -68,6 +69,9 @@ package final class ReplayHost: Sendable {
       challengeResponder: CredentialResponder(configuration.credentialPolicy), journalKey: key)
     do { pipeline = try builder.build(generation: 1, loops: 1, resources: draft.parts.compactMap(\.instance)) } catch {
       throw .configuration(error)
+    }
+    transport.whenStalled = { [unowned environment, clock, pipeline] in
+      clock.post { environment.passDeadlines(on: pipeline) }
     }
     step("in activate of its instances")
     try draft.activate()

@@ -21,11 +21,22 @@ final class ReplayWire: Sendable {
   }
 
   private static func reply(_ hop: RecordedHop) -> StubTransport.Reply {
+    if hop.error?.code == .deadline { return stalled(hop) }
     let error = hop.error ?? notRecorded("the recording has no answer to this request")
     guard hop.wasIssued else { return .connectFailure(error) }
     guard let response = hop.response else { return .failure(error) }
     let missing = hop.isBodyWhole ? nil : notRecorded("the body was not recorded completely")
     return .response(response, failure: hop.error ?? missing)
+  }
+
+  /// The hop was going on when the deadline of the transaction passed.
+  private static func stalled(_ hop: RecordedHop) -> StubTransport.Reply {
+    guard hop.wasIssued else { return .noConnection }
+    guard var head = hop.response else { return .silence }
+    let pieces = head.body.bytes.map { [$0] } ?? []
+    head.body = .empty
+    head.trailers = HeaderFields()
+    return .stalled(head, pieces: pieces)
   }
 
   private static func notRecorded(_ message: String) -> TransportError {

@@ -39,7 +39,7 @@ extension Transaction: LoopTimerTarget {
   package func timerDidFire(_ timer: LoopTimer) {
     let now = loop.now
     if exchange.deadline <= now {
-      run(.abort(deadlineError))
+      passDeadline()
     } else if stageDeadline <= now {
       stageTimedOut()
     } else if retryAt <= now {
@@ -55,6 +55,12 @@ extension Transaction: LoopTimerTarget {
       for passage in openPassages { passage.expireSuspensions(at: now) }
     }
     if !machine.isDone { armTimer() }
+  }
+
+  func passDeadline() {
+    let error = deadlineError
+    notes?.recorder?.willCut(TransportError(error.code, error.message))
+    run(.abort(error))
   }
 
   private var deadlineError: TransactionError {

@@ -15,8 +15,10 @@ package final class StubTransport: Transport {
     case failure(TransportError)
     /// No connection, so nothing is issued.
     case connectFailure(TransportError)
-    /// Nothing happens until a cancellation.
+    /// The connection opens; then nothing happens until a cancellation.
     case silence
+    /// No connection, and nothing happens until a cancellation.
+    case noConnection
   }
 
   private let loop: any EventLoop
@@ -27,6 +29,8 @@ package final class StubTransport: Transport {
   private let readsBodies: Bool
   /// The requests as they were issued, including the headers of the hop, and the bytes of the body if it was read.
   package fileprivate(set) var issued: [Request] = []
+  /// Called when a hop has nothing left to deliver and does not end by itself.
+  package var whenStalled: (() -> Void)?
   /// The options of each hop that was started.
   package private(set) var options: [TransferOptions] = []
 
@@ -109,6 +113,7 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
 
   func begin() {
     if case .connectFailure(let error) = reply { return end(TransferEnd(error: error)) }
+    if case .noConnection = reply { return stall() }
     guard let observer, observer.transferWillIssue(&request.headers) else { return endCancelled() }
     transport.issued.append(request)
     upload()
@@ -135,7 +140,8 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
 
   private func respond(_ observer: any TransferObserver) {
     switch reply {
-    case .connectFailure, .silence: break
+    case .connectFailure, .noConnection: break
+    case .silence: stall()
     case .failure(let error): end(TransferEnd(error: error))
     case .stalled(let response, let pieces):
       self.pieces = pieces
@@ -169,7 +175,7 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
   private func deliver() {
     guard let observer, !isPaused else { return }
     guard case .response(let response, _, let failure, _) = reply else {
-      _ = deliverPieces(to: observer)
+      if deliverPieces(to: observer) { stall() }
       return
     }
     if disposition == .discard { return end(TransferEnd(trailers: response.trailers)) }
@@ -209,6 +215,8 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
     if let stream { return (try? stream.read(65_536)) ?? nil }
     return pieces.isEmpty ? nil : pieces.removeFirst()
   }
+
+  private func stall() { transport.whenStalled?() }
 
   private func endCancelled() {
     end(TransferEnd(error: TransportError(.cancelled, "the transfer was cancelled")))

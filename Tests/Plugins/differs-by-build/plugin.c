@@ -1,6 +1,7 @@
 // Stamps BUILD into requests and responses, and sends SECRET. Builds differ only in these two values. For a request
 // with the header x-trap it executes TRAP. A request with x-varies gets a header with the time. A request with x-late
-// is resumed by a posted function. With RETRIES a 503 is retried. A Bearer challenge is answered.
+// is resumed by a posted function. With RETRIES a 503 is retried. A Bearer challenge is answered. With TIMEOUT_NS the
+// transaction gets this limit.
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
 
@@ -17,6 +18,9 @@
 #endif
 #ifndef RETRIES
 #define RETRIES 0
+#endif
+#ifndef TIMEOUT_NS
+#define TIMEOUT_NS 0
 #endif
 #ifndef BODY
 #define BODY ""
@@ -41,6 +45,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   const sluice_exchange_api *api = api_of(instance);
   api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-build"), text(BUILD));
   api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-api-key"), text(SECRET));
+  if (TIMEOUT_NS) api->limit_set(exchange, SLUICE_LIMIT_TIMEOUT_NS, TIMEOUT_NS);
   if (asks(instance, exchange, "x-trap")) TRAP;
   if (asks(instance, exchange, "x-varies")) {
     struct timespec now;

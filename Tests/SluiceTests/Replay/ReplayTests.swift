@@ -91,6 +91,30 @@ import Testing
     #expect(report.text().hasSuffix("varies between runs of one build: a header x-now"))
   }
 
+  @Test(arguments: ["", "head", "x"])
+  func `a request that ended at its deadline is replayed, before the response and in its body`(
+    _ part: String
+  ) async throws {
+    // The connection stays open after this part of the response.
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+    let end = Signal()
+    let server = try ScriptedServer([
+      [.receiveHead, .send(part.isEmpty ? "" : head + (part == "x" ? "x" : "")), .wait(end)]
+    ])
+    defer {
+      end.set()
+      server.stop()
+    }
+    let fixture = try await ReplayFixture(old: ["TIMEOUT_NS=100000000"], new: ["TIMEOUT_NS=100000000", #"BUILD="2""#])
+    var request = try fixture.request()
+    request.url = try HTTPURL(server.baseURL + "/")
+    let recordings = try await fixture.record([request])
+    #expect(recordings.first?.hops.last?.error?.code == .deadline)
+    let report = try await fixture.compare(recordings)
+    #expect(Set(Self.lines(report)).isSubset(of: ["stage a, header x-build: 1 → 2"]), "\(report.text())")
+    #expect(report.comparisons.map(\.notCompared) == [[]], "\(report.text())")
+  }
+
   @Test func `a replay takes the responses to redirects and challenges from the recording`() async throws {
     let fixture = try await ReplayFixture(new: [#"SECRET="Bearer two""#]) { request in
       if request.path == "/start" { return ServerResponse(status: 307, headers: [HeaderLine("Location", "/end")]) }

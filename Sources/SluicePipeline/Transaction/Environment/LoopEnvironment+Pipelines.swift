@@ -25,4 +25,9 @@ extension LoopEnvironment {
   package func expireSuspensions(on pipeline: Pipeline, reason: String) {
     for transaction in running(on: pipeline) { transaction.expireSuspensions(reason) }
   }
+
+  /// Ends the transactions of a pipeline as if their deadline had passed. [loop]
+  package func passDeadlines(on pipeline: Pipeline) {
+    for transaction in running(on: pipeline) { transaction.passDeadline() }
+  }
 }
