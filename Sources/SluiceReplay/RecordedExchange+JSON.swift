@@ -6,9 +6,9 @@ import SluiceTraceContext
 
 /// The document of a recorded exchange:
 ///
-///     {"timeNs": …, "request": { request }, "timeoutNs": …, "streamed": true, "incomplete": true,
+///     {"timeNs": …, "request": { request }, "timeoutNs": …, "streamed": true, "incomplete": true, "gap": "…",
 ///      "sensitive": ["x-token"], "parent": {"traceparent": "…", "tracestate": "…", "baggage": "…"},
-///      "hops": [{"issued": true, "response": { response }, "version": "1.1", "incomplete": true,
+///      "hops": [{"issued": true, "response": { response }, "version": "1.1", "incomplete": true, "gap": "…",
 ///                "error": {"code": "…", "message": "…", "beforeSending": true}}],
 ///      "callOuts": [{"method": "POST", "url": "…", "response": { response },
 ///                    "error": {"code": "…", "message": "…", "beforeSending": true}}],
@@ -34,14 +34,15 @@ extension RecordedExchange {
   }
 
   package func document(_ form: Form) -> JSONValue {
-    let (request, hasBody) = form.shown(request)
+    let (request, lost) = form.shown(request)
     let document: JSONValue = [
       "timeNs": JSONValue(Int64(clamping: time.nanoseconds)),
       "request": RequestDocument.make(request, body: .plain),
     ]
     document["timeoutNs"] = request.timeout.map { JSONValue(Int64(clamping: $0.nanoseconds)) }
     if isRequestStreamed { document["streamed"] = true }
-    if !isRequestWhole || !hasBody { document["incomplete"] = true }
+    if !isRequestWhole || lost != nil { document["incomplete"] = true }
+    document["gap"] = (lost ?? requestGap).map { JSONValue($0) }
     let sensitive = request.headers.sensitiveNames + request.trailers.sensitiveNames
     if !sensitive.isEmpty { document["sensitive"] = .array(of: sensitive.map { JSONValue($0) }) }
     let parent = JSONValue.object()
@@ -72,6 +73,7 @@ extension RecordedExchange {
     self.init(request)
     isRequestStreamed = document["streamed"]?.bool ?? false
     isRequestWhole = document["incomplete"]?.bool != true
+    requestGap = document["gap"]?.string
     time = .nanoseconds(max(0, document["timeNs"]?.integer ?? 0))
     parent.traceparent = document["parent"]?["traceparent"]?.string
     parent.tracestate = document["parent"]?["tracestate"]?.string
@@ -85,14 +87,17 @@ extension RecordedExchange {
 extension RecordedHop {
   fileprivate func document(_ form: RecordedExchange.Form) -> JSONValue {
     let document: JSONValue = ["issued": JSONValue(wasIssued)]
+    var gap = bodyGap
     var isWhole = isBodyWhole
     if let response {
-      let (response, hasBody) = form.shown(response)
-      isWhole = isWhole && hasBody
+      let (response, lost) = form.shown(response)
+      isWhole = isWhole && lost == nil
+      gap = lost ?? gap
       document["response"] = ResponseDocument.make(response, body: .plain)
       document["version"] = response.version.map { JSONValue($0.rawValue) }
     }
     if !isWhole { document["incomplete"] = true }
+    document["gap"] = gap.map { JSONValue($0) }
     document["error"] = error?.document
     return document
   }
@@ -104,6 +109,7 @@ extension RecordedHop {
     self.init(
       wasIssued: document["issued"]?.bool ?? true, isBodyWhole: document["incomplete"]?.bool != true,
       error: document["error"].map { TransportError($0) })
+    bodyGap = document["gap"]?.string
     guard let message = document["response"] else { return }
     response = try ResponseDocument.read(message, rules: rules)
     response?.version = document["version"]?.string.flatMap { HTTPVersion(rawValue: $0) }
@@ -145,11 +151,12 @@ extension RecordedCallOut {
     let url = form.secrets?.url(url.string) ?? url.string
     let document: JSONValue = ["method": JSONValue(method), "url": JSONValue(url)]
     if let response {
-      var (shown, hasBody) = form.shown(response)
+      var (shown, lost) = form.shown(response)
       if let secrets = form.secrets { shown.body = secrets.body(shown.body) }
-      document["response"] = hasBody ? ResponseDocument.make(shown, body: .plain) : nil
+      document["response"] = lost == nil ? ResponseDocument.make(shown, body: .plain) : nil
+      if let lost { document["error"] = TransportError("not_recorded", lost).document }
     }
-    document["error"] = error?.document
+    if let error { document["error"] = error.document }
     return document
   }
 
@@ -185,26 +192,26 @@ extension JSONValue {
 }
 
 extension RecordedExchange.Form {
-  /// Returns the message as it is written, and whether its body is included.
-  fileprivate func shown(_ request: Request) -> (Request, Bool) {
+  /// Returns the message as it is written, and why its body is left out; nil if it is not.
+  fileprivate func shown(_ request: Request) -> (Request, String?) {
     var shown = request
     if let secrets {
       shown.headers = hidden(request.headers, secrets)
       if request.hasTrailers { shown.trailers = hidden(request.trailers, secrets) }
       if let url = try? HTTPURL(secrets.url(request.url.string)) { shown.url = url }
     }
-    let hasBody = limit(&shown.body)
-    return (shown, hasBody)
+    let lost = limit(&shown.body)
+    return (shown, lost)
   }
 
-  fileprivate func shown(_ response: Response) -> (Response, Bool) {
+  fileprivate func shown(_ response: Response) -> (Response, String?) {
     var shown = response
     if let secrets {
       shown.headers = hidden(response.headers, secrets)
       shown.trailers = hidden(response.trailers, secrets)
     }
-    let hasBody = limit(&shown.body)
-    return (shown, hasBody)
+    let lost = limit(&shown.body)
+    return (shown, lost)
   }
 
   private func hidden(_ fields: HeaderFields, _ secrets: SecretList) -> HeaderFields {
@@ -225,9 +232,10 @@ extension RecordedExchange.Form {
   }
 
   /// Replaces a body in a file by its bytes, because the file is removed when its last user releases it. If the body is
-  /// too large, or its file cannot be read, makes it empty and returns false.
-  private func limit(_ body: inout Body) -> Bool {
-    guard let maximumBodyBytes else { return true }
+  /// too large, or its file cannot be read, makes it empty and returns the reason.
+  private func limit(_ body: inout Body) -> String? {
+    guard let maximumBodyBytes else { return nil }
+    let byteCount = body.byteCount
     if case .file(let file) = body, file.byteCount <= maximumBodyBytes,
       let bytes = try? FileText.read(file.path, limitBytes: maximumBodyBytes)
     {
@@ -235,9 +243,10 @@ extension RecordedExchange.Form {
     }
     guard let bytes = body.bytes, bytes.count <= maximumBodyBytes else {
       body = .empty
-      return false
+      guard let byteCount, byteCount > maximumBodyBytes else { return "the file of the body could not be read" }
+      return "the body has \(byteCount) bytes; a file of recordings has bodies of at most \(maximumBodyBytes) bytes"
     }
-    return true
+    return nil
   }
 }
 

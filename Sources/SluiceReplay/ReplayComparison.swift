@@ -1,4 +1,5 @@
 package import SluiceEngine
+import SluiceMessages
 package import SluicePipeline
 package import SluiceRecords
 
@@ -70,15 +71,17 @@ package struct ReplayComparison: Sendable, Hashable {
       notCompared.append("result: the recording has no outcome; record again")
       return
     }
-    guard let replayed = old.map(\.outcome).first(where: { $0 != recorded }) else { return }
-    func add(_ subject: String, _ before: String?, _ after: String?) {
+    guard let run = old.first(where: { $0.outcome != recorded }) else { return }
+    let replayed = run.outcome
+    func add(_ subject: String, _ before: String?, _ after: String?, _ reason: String = "") {
       guard before != after else { return }
       notCompared.append(
         "result: \(subject) is \(before ?? "none") in the recording, but \(after ?? "none") in the replay of the old build"
-      )
+          + reason)
     }
     add("status", recorded.status.map { "\($0)" }, replayed.status.map { "\($0)" })
-    add("error", recorded.errorText, replayed.errorText)
+    let reason = run.error.flatMap { $0.code == "not_recorded" ? ": \($0.message)" : nil }
+    add("error", recorded.errorText, replayed.errorText, reason ?? "")
   }
 }
 

@@ -15,7 +15,7 @@ struct ReplaySelection: Sendable {
     var byteCount = 0
     for (index, recording) in recordings.enumerated().reversed() {
       guard recording.isRequestWhole else {
-        omit(index, "its request body can be produced only once, and was not recorded completely")
+        omit(index, "the request body was not recorded completely\(recording.requestGap.map { ": \($0)" } ?? "")")
         continue
       }
       let isFull = exchanges.count == Replay.maximumExchanges || byteCount > Replay.maximumBytes

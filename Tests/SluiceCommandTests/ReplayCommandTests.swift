@@ -167,6 +167,27 @@ import Testing
     #expect(result.status == 0 && result.outputText == "1 request: same\n", "\(result.errorText)")
   }
 
+  @Test func `a body that is too large for a recording is named as the reason`() async throws {
+    let large = String(repeating: "a", count: 2 << 20)
+    let sent = try await Tool.run(
+      "send", "-c", config, "--record", recording, "-o", "/dev/null", server.baseURL + "/", "-d",
+      "@" + folder.write(large, to: "large"))
+    #expect(sent.status == 0, "\(sent.errorText)")
+    let result = try await replay("-c", config, "--new", folder.path("1.so"))
+    let limit = "the body has 2097152 bytes; a file of recordings has bodies of at most 1048576 bytes"
+    #expect(
+      result.outputText.contains("not replayed: the request body was not recorded completely: \(limit)\n"),
+      "\(result.outputText)")
+    let answers = try LoopbackServer { _ in .text(large) }
+    let received = try await Tool.run(
+      "send", "-c", config, "--record", recording, "-o", "/dev/null", answers.baseURL + "/")
+    #expect(received.status == 0, "\(received.errorText)")
+    answers.stop()
+    let second = try await replay("-c", config, "--new", folder.path("1.so"))
+    #expect(
+      second.outputText.contains("not_recorded in the replay of the old build: \(limit)\n"), "\(second.outputText)")
+  }
+
   @Test func `wrong usage ends with status 2 and says what is expected`() async throws {
     try await record(1)
     let library = folder.path("1.so")

@@ -25,7 +25,7 @@ final class ReplayWire: Sendable {
     let error = hop.error ?? notRecorded("the recording has no answer to this request")
     guard hop.wasIssued else { return .connectFailure(error) }
     guard let response = hop.response else { return .failure(error) }
-    let missing = hop.isBodyWhole ? nil : notRecorded("the body was not recorded completely")
+    let missing = hop.isBodyWhole ? nil : notRecorded(hop.bodyGap ?? "the body was not recorded completely")
     return .response(response, failure: hop.error ?? missing)
   }
 

@@ -12,6 +12,8 @@ public struct RecordedExchange: Sendable {
   package var isRequestStreamed = false
   /// Whether the whole body of the request was recorded.
   package var isRequestWhole = true
+  /// Why the body is missing, if this is known.
+  package var requestGap: String?
   package var parent = ParentContext()
   /// When the transaction began, since 1970-01-01T00:00:00Z.
   package var time = Duration.zero
@@ -33,6 +35,8 @@ package struct RecordedHop: Sendable {
   package var response: Response?
   /// Whether the whole body was recorded. A part that was not wanted or was too large is not recorded.
   package var isBodyWhole: Bool
+  /// Why the body is missing, if this is known.
+  package var bodyGap: String?
   /// Why there is no complete response.
   package var error: TransportError?
 
