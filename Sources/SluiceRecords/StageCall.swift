@@ -27,7 +27,7 @@ public struct StageCall: Sendable, Hashable {
   public var verdict: Verdict
   /// Whether the stage suspended the call, and answered when it resumed the call.
   public var wasSuspended: Bool
-  /// The changes in the order of the message: line, fields, body.
+  /// The changes in the order of the message: line, fields, body; limits come last.
   public var changes: [StageChange]
 
   package init(
@@ -56,6 +56,8 @@ public struct StageChange: Sendable, Hashable {
     case header(String)
     case trailer(String)
     case body
+    /// A limit that the stage has lowered: `timeout`, `attempt timeout`, `response bytes` or `attempts`.
+    case limit(String)
   }
 
   /// Whether the part belongs to the request or the response.

@@ -11,7 +11,7 @@ extension StageCall {
   ///      "changes": [{"side": "request", "part": "header", "name": "x-a", "before": [], "after": ["1"]}]}
   ///
   /// It has `"suspended": true` if the stage suspended the call and resumed it later, `retryAfterNs`, `code` and
-  /// `message` if the verdict has them, and `name` for headers and trailers.
+  /// `message` if the verdict has them, and `name` for headers, trailers and limits.
   public var document: JSONValue {
     let document: JSONValue = [
       "attempt": JSONValue(Int64(attempt)), "hop": JSONValue(Int64(hop)), "stage": JSONValue(stage),
@@ -75,12 +75,12 @@ extension Verdict {
 }
 
 extension StageChange {
-  /// The change as a document: one element of `changes` in ``StageCall/document``. Only headers and trailers have a
-  /// `name`.
+  /// The change as a document: one element of `changes` in ``StageCall/document``. Only headers, trailers and limits
+  /// have a `name`.
   public var document: JSONValue {
     let document: JSONValue = ["side": side == .request ? "request" : "response", "part": JSONValue(word)]
     switch part {
-    case .header(let name), .trailer(let name): document["name"] = JSONValue(name)
+    case .header(let name), .trailer(let name), .limit(let name): document["name"] = JSONValue(name)
     default: break
     }
     document["before"] = .array(of: before)
@@ -96,6 +96,7 @@ extension StageChange {
     case .header: "header"
     case .trailer: "trailer"
     case .body: "body"
+    case .limit: "limit"
     }
   }
 
@@ -105,7 +106,7 @@ extension StageChange {
     let name = document["name"]?.string ?? ""
     let parts: [String: Part] = [
       "method": .method, "url": .url, "status": .status, "header": .header(name), "trailer": .trailer(name),
-      "body": .body,
+      "body": .body, "limit": .limit(name),
     ]
     guard let part = document["part"]?.string.flatMap({ parts[$0] }) else { return nil }
     self.init(

@@ -31,6 +31,7 @@ extension StageChange.Part {
     case .header(let name): "header \(name)"
     case .trailer(let name): "trailer \(name)"
     case .body: "body"
+    case .limit(let name): "limit \(name)"
     }
   }
 }

@@ -6,12 +6,15 @@ struct MessageState {
   /// Nil if a stage left a document that is not a request.
   var request: Request?
   var response: Response?
+  /// The limits that stages have set.
+  var limits: ExchangeLimits?
 
   /// The changes from an earlier state to this one.
   func changes(since before: MessageState, _ settings: JournalSettings) -> [StageChange] {
     var list = ChangeList(settings: settings)
     if let old = before.request, let new = request { list.compare(old, new) }
     if let new = response { list.compare(before.response, new) }
+    if let limits { list.compare(before.limits ?? ExchangeLimits(), limits) }
     return list.changes
   }
 }
@@ -44,7 +47,22 @@ private struct ChangeList {
     compare(.response, old?.trailers ?? HeaderFields(), new.trailers) { .trailer($0) }
   }
 
-  private mutating func add(_ side: MessageSide, _ part: StageChange.Part, _ before: [String], _ after: [String]) {
+  mutating func compare(_ old: ExchangeLimits, _ new: ExchangeLimits) {
+    func time(_ nanoseconds: UInt64) -> String { "\(Duration.nanoseconds(Int64(clamping: nanoseconds)))" }
+    add("timeout", old.timeoutNanoseconds, new.timeoutNanoseconds, .max, time)
+    add("attempt timeout", old.attemptNanoseconds, new.attemptNanoseconds, .max, time)
+    add("response bytes", old.responseBytes, new.responseBytes, .max) { "\($0)" }
+    add("attempts", old.attempts, new.attempts, .max) { "\($0)" }
+  }
+
+  private mutating func add<Value: Equatable>(
+    _ limit: String, _ old: Value, _ new: Value, _ none: Value, _ text: (Value) -> String
+  ) {
+    guard old != new else { return }
+    add(.request, .limit(limit), old == none ? [] : [text(old)], [text(new)])
+  }
+
+  mutating func add(_ side: MessageSide, _ part: StageChange.Part, _ before: [String], _ after: [String]) {
     changes.append(StageChange(side, part, before: before, after: after))
   }
 

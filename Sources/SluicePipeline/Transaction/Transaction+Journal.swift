@@ -99,7 +99,7 @@ extension Request {
 extension Exchange {
   /// The messages as they are now, from the form that is current; neither form is changed.
   fileprivate var messages: MessageState {
-    var state = MessageState(request: nativeRequest, response: nativeResponse)
+    var state = MessageState(request: nativeRequest, response: nativeResponse, limits: limits)
     if let form = requestDocument, form.isTruth { state.request = try? form.document.request(from: nativeRequest) }
     if let form = responseDocument, form.isTruth, let response = nativeResponse {
       state.response = (try? form.document.response(from: response)) ?? response

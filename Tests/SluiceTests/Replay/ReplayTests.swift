@@ -91,6 +91,14 @@ import Testing
     #expect(report.text().hasSuffix("varies between runs of one build: a header x-now"))
   }
 
+  @Test(arguments: [["TIMEOUT_NS=2000000000"], []])
+  func `another limit of a stage is a difference`(_ new: [String]) async throws {
+    let fixture = try await ReplayFixture(old: ["TIMEOUT_NS=1000000000000"], new: new)
+    let report = try await fixture.compare(try await fixture.record())
+    let after = new.isEmpty ? "-" : "2.0 seconds"
+    #expect(Self.lines(report) == ["stage a, limit timeout: 1000.0 seconds → \(after)"], "\(report.text())")
+  }
+
   @Test(arguments: ["", "head", "x"])
   func `a request that ended at its deadline is replayed, before the response and in its body`(
     _ part: String

@@ -2,6 +2,9 @@ import SluiceMessages
 
 /// Limits that stages have set for one transaction. Each can only be lower than the limit of the configuration.
 package struct ExchangeLimits: Sendable, Hashable {
+  /// The time limit for the transaction, in nanoseconds from the call that set it. The exchange's deadline counts; this
+  /// is kept for the journal.
+  var timeoutNanoseconds = UInt64.max
   /// The time limit for one attempt on the wire, in nanoseconds.
   package var attemptNanoseconds = UInt64.max
   /// The size limit for the response body, gathered or streamed.
@@ -13,8 +16,15 @@ package struct ExchangeLimits: Sendable, Hashable {
 }
 
 extension Exchange {
+  /// Ends the transaction after that time, unless its deadline is earlier. [loop]
+  package func lowerTimeout(to nanoseconds: UInt64) {
+    lowerDeadline(to: loop.now.advanced(byNanoseconds: nanoseconds))
+    // A copy for another thread has no transaction, and does not know whether there is a journal.
+    if transaction == nil || transaction?.notes?.journal != nil { lowerLimits { $0.timeoutNanoseconds = nanoseconds } }
+  }
+
   /// Ends the transaction at that time, unless its deadline is earlier. [loop]
-  package func lowerDeadline(to deadline: Instant) {
+  func lowerDeadline(to deadline: Instant) {
     guard deadline < self.deadline else { return }
     self.deadline = deadline
     isDeadlineOwn = true
@@ -26,6 +36,7 @@ extension Exchange {
     var wanted = ExchangeLimits()
     change(&wanted)
     var limits = self.limits ?? ExchangeLimits()
+    limits.timeoutNanoseconds = min(limits.timeoutNanoseconds, wanted.timeoutNanoseconds)
     limits.attemptNanoseconds = min(limits.attemptNanoseconds, wanted.attemptNanoseconds)
     limits.responseBytes = min(limits.responseBytes, wanted.responseBytes)
     limits.attempts = min(limits.attempts, wanted.attempts)

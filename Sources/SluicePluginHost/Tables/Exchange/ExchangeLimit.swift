@@ -9,8 +9,7 @@ enum ExchangeLimit {
     guard value > 0 else { return called.refuse(.invalidArgument, "limit_set: the value of limit \(limit) is 0") }
     let exchange = called.exchange
     switch Int(limit) {
-    case Int(SLUICE_LIMIT_TIMEOUT_NS):
-      exchange.lowerDeadline(to: exchange.loop.now + .nanoseconds(Int64(clamping: value)))
+    case Int(SLUICE_LIMIT_TIMEOUT_NS): exchange.lowerTimeout(to: value)
     case Int(SLUICE_LIMIT_ATTEMPT_TIMEOUT_NS): exchange.lowerLimits { $0.attemptNanoseconds = value }
     case Int(SLUICE_LIMIT_RESPONSE_BYTES): exchange.lowerLimits { $0.responseBytes = Int(clamping: value) }
     case Int(SLUICE_LIMIT_ATTEMPTS): exchange.lowerLimits { $0.attempts = Int(clamping: value) }
