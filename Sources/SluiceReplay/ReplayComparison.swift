@@ -110,17 +110,31 @@ private struct ReplayMatching {
   }
 
   private mutating func compare(_ key: ReplayFacts.Key) {
-    let (before, after) = (old.map { $0.values[key] }, new.map { $0.values[key] })
-    let forms = (Set(old.map { $0.forms[key] }), Set(new.map { $0.forms[key] }))
-    let difference = difference(key, before.first ?? nil, after.first ?? nil)
+    let (before, after) = (old.map { $0.facts[key] }, new.map { $0.facts[key] })
+    let forms = (Set(before.map(\.?.form)), Set(after.map(\.?.form)))
+    let values = before.compactMap(\.?.value)
+    let outcomes = after.map { $0.map { $0.value.compared(with: values) } ?? .differs }
+    // The first run of the new build that differs shows the difference.
+    let shown = outcomes.firstIndex(of: .differs).map { after[$0] } ?? after.first ?? nil
+    let difference = difference(key, (before.first ?? nil)?.text, shown?.text)
     if forms.0.isDisjoint(with: forms.1) {
       differences.append(difference)
     } else if forms.0.count > 1 || forms.1.count > 1 {
-      if ReplayFacts.mayVary.contains(key.name) { varying.append(difference) } else { unclear.append(difference) }
-    } else if Set(before).count > 1 || Set(after).count > 1 {
-      varying.append(difference)
-    } else if before.first != after.first {
+      noteUnclear(difference)
+    } else if outcomes.allSatisfy({ $0 == .differs }) {
       differences.append(difference)
+    } else if outcomes.contains(where: { $0 != .same }) {
+      noteUnclear(difference)
+    } else if Set(values).count > 1 {
+      varying.append(difference)
+    }
+  }
+
+  private mutating func noteUnclear(_ difference: ReplayDifference) {
+    if ReplayFacts.mayVary.contains(difference.subject) {
+      varying.append(difference)
+    } else {
+      unclear.append(difference)
     }
   }
 
@@ -144,7 +158,7 @@ private struct ReplayMatching {
   }
 
   private func isCalled(_ place: ReplayFacts.Place, _ runs: [ReplayFacts]) -> Bool {
-    place.stage == nil || runs.allSatisfy { $0.values[ReplayFacts.Key(place: place, name: ReplayFacts.call)] != nil }
+    place.stage == nil || runs.allSatisfy { $0.facts[ReplayFacts.Key(place: place, name: ReplayFacts.call)] != nil }
   }
 
   private func difference(_ key: ReplayFacts.Key, _ old: String?, _ new: String?) -> ReplayDifference {

@@ -28,12 +28,17 @@ struct ReplayFacts {
   static let mayVary: Set<String> = ["suspended", "message"]
   static let result = Place(attempt: 0, hop: 0, stage: nil, callback: nil, occurrence: 0)
 
+  struct Fact {
+    /// What the report shows.
+    var text: String
+    /// What must not vary between two runs of one build.
+    var form: String
+    var value: ReplayValue
+  }
+
   /// The keys in the order in which the facts occurred.
   private(set) var keys: [Key] = []
-  private(set) var values: [Key: String] = [:]
-  /// For each fact, the part of the value that is always compared. The rest of the value is not compared if it varies
-  /// between runs of one build.
-  private(set) var forms: [Key: String] = [:]
+  private(set) var facts: [Key: Fact] = [:]
 
   init(_ exchange: ReplayedExchange) {
     var seen: [Place: Int] = [:]
@@ -44,7 +49,7 @@ struct ReplayFacts {
       seen[place] = occurrence + 1
       place.occurrence = occurrence
       add(place, Self.call, "")
-      add(place, "verdict", call.verdict.text, form: call.verdict.form)
+      add(place, "verdict", call.verdict.text, form: call.verdict.form, call.verdict.value)
       if call.wasSuspended { add(place, "suspended", "yes") }
       add(call.changes, at: place)
     }
@@ -53,26 +58,33 @@ struct ReplayFacts {
     add(Self.result, "message", exchange.error?.message)
     add(Self.result, "attempts", "\(exchange.attempts)", form: "\(exchange.attempts)")
     add(exchange.response, at: Self.result)
-    let callOuts = Dictionary(grouping: exchange.callOuts, by: \.self).mapValues(\.count)
-    for (name, count) in callOuts.sorted(by: { $0.key < $1.key }) {
-      add(Self.result, "call-out \(name)", count == 1 ? "once" : "\(count) times")
+    let callOuts = Dictionary(grouping: exchange.callOuts, by: \.name)
+    for (name, calls) in callOuts.sorted(by: { $0.key < $1.key }) {
+      let count = calls.count == 1 ? "once" : "\(calls.count) times"
+      let requests = calls.map(\.text).filter { !$0.isEmpty }
+      let text = requests.isEmpty ? count : "\(count): \(requests.joined(separator: "; "))"
+      add(Self.result, "call-out \(name)", text, form: count, .list(calls.map(\.value)))
     }
   }
 
   private mutating func add(_ changes: [StageChange], at place: Place) {
     for change in changes {
-      let value = ReplayText.of(change.after)
-      add(place, Self.name(change, at: place), value, form: change.part == .status ? value : nil)
+      let text = ReplayText.of(change.after)
+      let form = change.part == .status ? text : nil
+      add(place, Self.name(change, at: place), text, form: form, change.value)
     }
   }
 
-  /// - Parameter form: nil for a fact of which only the presence is always compared.
-  private mutating func add(_ place: Place, _ name: String, _ value: String?, form: String? = nil) {
-    guard let value else { return }
+  /// - Parameters:
+  ///   - form: nil for a fact of which only the presence must not vary.
+  ///   - value: nil if the text is the value.
+  private mutating func add(
+    _ place: Place, _ name: String, _ text: String?, form: String? = nil, _ value: ReplayValue? = nil
+  ) {
+    guard let text else { return }
     let key = Key(place: place, name: name)
     keys.append(key)
-    values[key] = value
-    forms[key] = form ?? ""
+    facts[key] = Fact(text: text, form: form ?? "", value: value ?? .text(text))
   }
 
   /// Names the part that changed. The name includes the side only if the callback usually changes the other side.
@@ -97,6 +109,43 @@ extension Verdict {
     case .proceed, .respond, .gatherBody, .suspended: text
     }
   }
+}
+
+extension Verdict {
+  fileprivate var value: ReplayValue {
+    switch self {
+    case .retry(let delay): .delay(delay.nanoseconds)
+    case .fail(let failure), .fault(let failure): .text(failure.message)
+    case .proceed, .respond, .gatherBody, .suspended: .text(text)
+    }
+  }
+}
+
+extension StageChange {
+  /// The part after the call.
+  fileprivate var value: ReplayValue {
+    guard part == .body else { return .list(after.map { .text($0) }) }
+    return .list(
+      after.map { text in
+        text.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
+          ? .text(String(text.dropFirst().dropLast())) : .digest(text)
+      })
+  }
+}
+
+extension ReplayedCallOut {
+  /// The query and the fields of the request.
+  private var parts: [(name: String, texts: [String])] {
+    request.compactMap { change in
+      guard change.part == .url else { return (change.part.text, change.after) }
+      let queries = change.after.map { String($0.drop { $0 != "?" }) }.filter { !$0.isEmpty }
+      return queries.isEmpty ? nil : ("query", queries)
+    }
+  }
+
+  fileprivate var value: ReplayValue { .parts(request.map(\.part.text), request.map(\.value)) }
+
+  fileprivate var text: String { parts.map { "\($0.name) \(ReplayText.of($0.texts))" }.joined(separator: ", ") }
 }
 
 extension ReplayedExchange {

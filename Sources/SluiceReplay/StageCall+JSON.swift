@@ -123,7 +123,10 @@ extension ReplayedExchange {
       "response": .array(of: response.map(\.document)),
     ]
     document["error"] = error.map { ResultDocument.Failure($0).document() }
-    if !callOuts.isEmpty { document["callOuts"] = .array(of: callOuts) }
+    if !callOuts.isEmpty {
+      document["callOuts"] = .array(
+        of: callOuts.map { ["name": JSONValue($0.name), "request": .array(of: $0.request.map(\.document))] })
+    }
     if !unansweredCallOuts.isEmpty { document["unanswered"] = .array(of: unansweredCallOuts) }
     return document
   }
@@ -138,7 +141,10 @@ extension ReplayedExchange {
     self.init(
       calls: document["calls"]?.elements.compactMap { StageCall($0) } ?? [], attempts: Int(clamping: attempts),
       error: error, response: StageChange.list(document["response"]))
-    callOuts = document["callOuts"]?.elements.compactMap(\.string) ?? []
+    callOuts =
+      document["callOuts"]?.elements.compactMap { call in
+        call["name"]?.string.map { ReplayedCallOut(name: $0, request: StageChange.list(call["request"])) }
+      } ?? []
     unansweredCallOuts = document["unanswered"]?.elements.compactMap(\.string) ?? []
   }
 }

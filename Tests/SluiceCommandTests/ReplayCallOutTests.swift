@@ -108,6 +108,18 @@ import Testing
         == "result: status is 401 in the recording, but 200 in the replay of the old build", "\(document)")
   }
 
+  @Test func `a build that sends another field in a call-out differs`() async throws {
+    let document = #"DOCUMENT=json_pack("{s:s, s:{s:s}}", "url", work->target, "headers", "x-from", "elsewhere")"#
+    let product = try await PluginCompiler.compile("calls-out", defines: [document])
+    try withExtendedLifetime(product) {
+      try StampedLibrary.install(FileTree.read(product.path), at: folder.path("c.so"))
+    }
+    try await record(1)
+    let result = try await replay(library: "c.so")
+    #expect(result.status == 1 && result.outputText.contains("1 differs"), "\(result.outputText)")
+    #expect(result.outputText.contains("x-from stage") && result.outputText.contains("x-from elsewhere"))
+  }
+
   @Test func `a build that asks another URL differs`() async throws {
     let product = try await PluginCompiler.compile(
       "calls-out",

@@ -20,7 +20,7 @@ package final class ReplayCallOuts: Sendable {
   private struct State {
     var exchange = 0
     var isUsed: [Bool]
-    var made: [String] = []
+    var made: [(name: String, request: Request)] = []
     var unanswered: [String] = []
   }
 
@@ -46,7 +46,7 @@ package final class ReplayCallOuts: Sendable {
     // The query is left out, because it often varies.
     let name = String(key.prefix { $0 != "?" })
     return state.withLock { state in
-      state.made.append(name)
+      state.made.append((name, request))
       guard let place = place(of: key, state) else {
         if let given { return .response(given) }
         state.unanswered.append(name)
@@ -65,11 +65,12 @@ package final class ReplayCallOuts: Sendable {
     return fresh.first { entries[$0].entry.exchange == state.exchange } ?? fresh.first ?? places.last
   }
 
-  /// The call-outs since the last call, and those of them that got no answer, as method and URL.
-  func takeNotes() -> (made: [String], unanswered: [String]) {
-    state.withLock { state in
+  /// The call-outs since the last call, and the names of those that got no answer.
+  func takeNotes(_ journal: JournalSettings) -> (made: [ReplayedCallOut], unanswered: [String]) {
+    let (made, unanswered) = state.withLock { state in
       defer { (state.made, state.unanswered) = ([], []) }
       return (state.made, state.unanswered)
     }
+    return (made.map { ReplayedCallOut(name: $0.name, request: journal.changes(making: $0.request)) }, unanswered)
   }
 }

@@ -120,7 +120,7 @@ package final class ReplayHost: Sendable {
     var replayed = ReplayedExchange(
       calls: ended.journal ?? [], attempts: ended.attempts, error: ended.error,
       response: ended.response.map { pipeline.settings.journal.changes(making: $0) } ?? [])
-    (replayed.callOuts, replayed.unansweredCallOuts) = callOuts.takeNotes()
+    (replayed.callOuts, replayed.unansweredCallOuts) = callOuts.takeNotes(pipeline.settings.journal)
     return replayed
   }
 

@@ -11,9 +11,9 @@ package struct ReplayedExchange: Sendable, Hashable {
   /// The response as a list of changes. The changes turn an empty message into the response. The list is empty if there
   /// is no response.
   package var response: [StageChange]
-  /// The call-outs of all plugins since the end of the exchange before, as method and URL.
-  package var callOuts: [String] = []
-  /// Those of them that failed because there was no answer.
+  /// The call-outs of all plugins since the end of the exchange before.
+  package var callOuts: [ReplayedCallOut] = []
+  /// The names of those that failed because there was no answer.
   package var unansweredCallOuts: [String] = []
 
   package init(
@@ -23,5 +23,19 @@ package struct ReplayedExchange: Sendable, Hashable {
     self.attempts = attempts
     self.error = error
     self.response = response
+  }
+}
+
+/// A call-out of a plugin in a replay.
+package struct ReplayedCallOut: Sendable, Hashable {
+  /// The method, and the URL without its query.
+  package var name: String
+  /// The URL and the headers of the request as a list of changes. The body is left out, because it is often a
+  /// credential.
+  package var request: [StageChange]
+
+  package init(name: String, request: [StageChange] = []) {
+    self.name = name
+    self.request = request
   }
 }

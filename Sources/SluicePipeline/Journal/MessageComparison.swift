@@ -24,6 +24,14 @@ extension JournalSettings {
   package func changes(making response: Response) -> [StageChange] {
     MessageState(response: response).changes(since: MessageState(), self)
   }
+
+  /// The URL and the headers of a request, written as changes.
+  package func changes(making request: Request) -> [StageChange] {
+    var list = ChangeList(settings: self)
+    list.add(.request, .url, [], [text(of: request.url)])
+    list.compare(.request, HeaderFields(), request.headers) { .header($0) }
+    return list.changes
+  }
 }
 
 private struct ChangeList {
@@ -66,7 +74,7 @@ private struct ChangeList {
     changes.append(StageChange(side, part, before: before, after: after))
   }
 
-  private mutating func compare(
+  mutating func compare(
     _ side: MessageSide, _ old: HeaderFields, _ new: HeaderFields, _ part: (String) -> StageChange.Part
   ) {
     if old == new { return }

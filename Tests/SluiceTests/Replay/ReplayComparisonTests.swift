@@ -203,7 +203,7 @@ import Testing
   @Test func `call-outs are compared, and those without an answer are named`() {
     func run(_ callOuts: String..., unanswered: [String] = []) -> ReplayedExchange {
       var exchange = ReplayedExchange()
-      (exchange.callOuts, exchange.unansweredCallOuts) = (callOuts, unanswered)
+      (exchange.callOuts, exchange.unansweredCallOuts) = (callOuts.map { ReplayedCallOut(name: $0) }, unanswered)
       return exchange
     }
     #expect(Self.compare(run("GET a"), to: run("GET a")).isSame)
