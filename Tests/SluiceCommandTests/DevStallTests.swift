@@ -51,6 +51,29 @@ import Testing
     try await run.end()
   }
 
+  @Test func `a build that blocks the loop while it is swapped in is refused, and the previous build serves`()
+    async throws
+  {
+    let good = try await Self.compile(1, loops: false)
+    let (bad, mended) = (try await Self.compile(2, loops: false, "POSTS=1"), try await Self.compile(3, loops: false))
+    let run = try await DevRun("--listen", "0", configuration: { Self.configuration($0, kill: "2s") }) {
+      try StampedLibrary.install(good, at: $0.path("a.so"))
+    }
+    let address = try await run.start()
+    try StampedLibrary.install(bad, at: run.library)
+    let crashed = try await run.next("crashed")
+    #expect(crashed.plugins == ["a"] && crashed["stalled"]?["generation"]?.integer == 2, "\(crashed)")
+    let refused = try await run.next("refused")
+    #expect(refused.plugins == ["a"] && refused["subject"]?.string == "build", "\(refused)")
+    try await run.next("restarted")
+    #expect(try await run.stamp(at: address) == "1", "the previous build serves")
+    try StampedLibrary.install(mended, at: run.library)
+    try await run.next("swapped")
+    #expect(try await run.stamp(at: address) == "3")
+    #expect(run.count("crashed") == 1 && run.count("waiting") == 0)
+    try await run.end()
+  }
+
   @Test func `a build that was saved while the loop was stuck is swapped in afterwards`() async throws {
     let (bad, mended) = (try await Self.compile(1, loops: true), try await Self.compile(2, loops: false))
     let run = try await DevRun("--listen", "0", configuration: { Self.configuration($0, kill: "3s") }) {

@@ -1,5 +1,6 @@
 // Sets the header x-stamp-a to BUILD. With LOOPS, on_request never returns if the URL ends with /loop. With
-// ENDS_THREAD, on_request then ends the thread of the event loop instead.
+// ENDS_THREAD, on_request then ends the thread of the event loop instead. With POSTS, activate posts a function to loop
+// 0 that never returns, except in a trial.
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 
@@ -20,6 +21,21 @@ __attribute__((noinline)) static void never_return(void) {
 #endif
 }
 
+#ifdef POSTS
+static void loop_forever(void *context) {
+  (void)context;
+  never_return();
+}
+#endif
+
+static sluice_status activate(void *instance, sluice_error *error) {
+  (void)instance, (void)error;
+#ifdef POSTS
+  if ((host_of(instance)->flags & SLUICE_HOST_TRIAL) == 0) host_of(instance)->post(host_of(instance), 0, loop_forever, instance);
+#endif
+  return SLUICE_STATUS_OK;
+}
+
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   const sluice_exchange_api *api = api_of(instance);
   sluice_text url = {0};
@@ -35,4 +51,5 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 
 static const sluice_interceptor interceptor = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
 
-STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, interceptor);
+SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor});
+FIXTURE_PLUGIN(FIXTURE_LIFE, .activate = activate, .extension = extension);

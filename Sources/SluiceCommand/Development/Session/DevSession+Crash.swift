@@ -80,9 +80,13 @@ extension DevSession {
   /// The builds that are considered at fault if there is no report: the build whose call did not return. If there is no
   /// such call, they are the builds that were being swapped in; if there are none, the builds of the last swap.
   private func culprits(of ended: RunningEngine) -> [String: String] {
-    if let call = ended.stall?.call { return ended.builds[call.generation].map { [$0.library: $0.hash] } ?? [:] }
-    let asked = ended.asked
-    return asked.isEmpty ? ended.swappedIn.last ?? [:] : asked.compactMapValues(\.hash)
+    let asked = ended.asked.compactMapValues(\.hash)
+    if let call = ended.stall?.call {
+      if let build = ended.builds[call.generation] { return [build.library: build.hash] }
+      // No report has named this generation, so it is a build that was being swapped in.
+      return asked.filter { libraries[$0.key]?.plugins.contains(call.plugin) == true }
+    }
+    return asked.isEmpty ? ended.swappedIn.last ?? [:] : asked
   }
 
   private func crashed(

@@ -143,7 +143,7 @@ extension DevSession {
       if let candidate = state.candidate { candidates[candidate.hash] = candidate.bytes }
     }
     let all = builds.map { $0.elements.compactMap { GoodBuilds.Build($0) } } ?? []
-    for build in all { engine?.builds[build.generation] = build }
+    for build in all { engine?.builds[build.generation] = (build.library, build.hash) }
     good.adopt(all, candidates: candidates, store: configuration?.store)
     for build in all where libraries[build.library]?.candidate?.hash == build.hash {
       libraries[build.library]?.candidate = nil

@@ -186,7 +186,14 @@ extension DevSession {
     guard let report = document["report"] else { return }
     let changes = report["changes"].map { Array($0.elements) } ?? []
     let plugins = changes.flatMap { $0["plugins"]?.texts ?? [] }
-    for change in changes { engine?.unanswered[change["library"]?.string ?? ""] = nil }
+    for change in changes {
+      guard let library = change["library"]?.string else { continue }
+      engine?.unanswered[library] = nil
+      guard let new = change["new"], let generation = new["generation"]?.integer, let hash = new["hash"]?.string else {
+        continue
+      }
+      engine?.builds[generation] = (library, hash)
+    }
     switch report["outcome"]?.string {
     case "published":
       adopt(document["builds"])

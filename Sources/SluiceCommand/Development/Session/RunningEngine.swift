@@ -33,8 +33,8 @@ struct RunningEngine {
   var files: [String] = []
   /// The last lines that the process wrote.
   var output = OutputTail()
-  /// The builds that the process reported, by generation.
-  var builds: [Int64: GoodBuilds.Build] = [:]
+  /// The builds that the process reported, by generation. Functions of a refused build can still run on a loop.
+  var builds: [Int64: (library: String, hash: String)] = [:]
   /// The clients that wait for a response; nil without an endpoint.
   var clients: HeldClients?
   /// Nil until the first message of the process.
