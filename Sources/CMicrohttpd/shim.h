@@ -51,6 +51,12 @@ static inline struct MHD_Daemon *sluice_mhd_start(const sluice_mhd_options *opti
       MHD_OPTION_END);
 }
 
+/// Makes the library send the response without a transfer coding. If the response has no length, the library then closes
+/// the connection after it.
+static inline enum MHD_Result sluice_mhd_forbid_chunks(struct MHD_Response *response) {
+  return MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+}
+
 /// The descriptor that is readable when the daemon has something to do; the daemon owns it. -1 if the daemon
 /// has no such descriptor.
 static inline int sluice_mhd_epoll(struct MHD_Daemon *daemon) {

@@ -30,7 +30,7 @@ struct Connection: @unchecked Sendable {
           lines?.pointee.append(
             HeaderLine(
               String(decoding: Connection.bytes(name, nameBytes), as: UTF8.self),
-              bytes: Connection.bytes(value, valueBytes)))
+              bytes: Connection.withoutTrailingBlanks(Connection.bytes(value, valueBytes))))
           return .YES
         }, lines)
     }
@@ -54,6 +54,21 @@ struct Connection: @unchecked Sendable {
     return check
   }
 
+  /// More than the memory that libmicrohttpd uses for the fields of the request's head.
+  var headBytes: Int {
+    var bytes = 0
+    withUnsafeMutablePointer(to: &bytes) { bytes in
+      _ = MHD_get_connection_values_n(
+        pointer, .HEADER_KIND,
+        { context, _, _, nameBytes, _, valueBytes in
+          // The text of the line, and an entry of libmicrohttpd's list.
+          context?.assumingMemoryBound(to: Int.self).pointee += nameBytes + valueBytes + 128
+          return .YES
+        }, bytes)
+    }
+    return bytes
+  }
+
   /// The declared length of the body; nil if the body is chunked, or the length is absent or not a number.
   var contentLength: UInt64? {
     MHD_lookup_connection_value(pointer, .HEADER_KIND, "Content-Length").flatMap { UInt64(String(cString: $0)) }
@@ -69,6 +84,12 @@ struct Connection: @unchecked Sendable {
     guard let address = sluice_mhd_peer(pointer), Int32(address.pointee.sa_family) == AF_UNIX else { return nil }
     var peer = sluice_socket_peer()
     return sluice_socket_peer_of(descriptor, &peer) == 1 ? peer.user : nil
+  }
+
+  /// The blanks around a value do not belong to it (RFC 9112 §5.1). libmicrohttpd 0.9.75 removes only those before it.
+  private static func withoutTrailingBlanks(_ value: [UInt8]) -> [UInt8] {
+    guard let end = value.lastIndex(where: { $0 != 0x20 && $0 != 0x09 }) else { return [] }
+    return end + 1 == value.count ? value : Array(value[...end])
   }
 
   private static func bytes(_ start: UnsafePointer<CChar>?, _ count: Int) -> [UInt8] {

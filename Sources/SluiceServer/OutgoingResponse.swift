@@ -7,12 +7,13 @@ struct OutgoingResponse: ~Copyable {
 
   /// Converts a response. A response that cannot be sent, such as one with a CR in a header or a status out of range,
   /// becomes a 500 that says so.
-  init(_ response: ServerResponse) {
-    if (200...999).contains(response.status), let made = Self.make(response) {
+  /// - Parameter isHead: whether it is the response to a request with the method HEAD.
+  init(_ response: ServerResponse, isHead: Bool) {
+    if (200...999).contains(response.status), let made = Self.make(response, isHead: isHead) {
       pointer = made
       status = UInt32(response.status)
     } else {
-      pointer = Self.make(.text("the handler's response has an invalid status or header\n"))
+      pointer = Self.make(.text("the handler's response has an invalid status or header\n"), isHead: isHead)
       status = 500
     }
   }
@@ -24,8 +25,14 @@ struct OutgoingResponse: ~Copyable {
     return MHD_queue_response(connection.pointer, status, pointer)
   }
 
-  private static func make(_ response: ServerResponse) -> OpaquePointer? {
+  private static func make(_ response: ServerResponse, isHead: Bool) -> OpaquePointer? {
     guard let made = makeBody(response.body) else { return nil }
+    // libmicrohttpd 0.9.75 ends the head with the last chunk of a body, which a response to HEAD does not have (RFC 9112
+    // §6.3). Without a coding, it sends neither a length nor a chunk.
+    if isHead, case .generated(_, _, chunked: true) = response.body, sluice_mhd_forbid_chunks(made) != .YES {
+      MHD_destroy_response(made)
+      return nil
+    }
     for line in response.headers where !add(line, with: { MHD_add_response_header(made, $0, $1) }) {
       MHD_destroy_response(made)
       return nil
@@ -41,7 +48,9 @@ struct OutgoingResponse: ~Copyable {
     _ line: HeaderLine, with add: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> MHD_Result
   ) -> Bool {
     guard !line.valueBytes.contains(0) else { return false }
-    return (line.valueBytes + [0]).withUnsafeBytes { value in
+    // libmicrohttpd refuses an empty value. A blank is the same: blanks around a value do not belong to it (RFC 9112
+    // §5.1).
+    return ((line.valueBytes.isEmpty ? [0x20] : line.valueBytes) + [0]).withUnsafeBytes { value in
       guard let start = value.baseAddress?.assumingMemoryBound(to: CChar.self) else { return false }
       return line.name.withCString { add($0, start) } == .YES
     }

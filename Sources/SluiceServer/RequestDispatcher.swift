@@ -7,6 +7,7 @@ final class RequestDispatcher: Sendable {
   private let parking: ConnectionParking
   private let handler: EmbeddedServer.Handler
   private let maximumBodyBytes: Int
+  private let connectionMemoryBytes: Int
   private let bodyRefusal: @Sendable (Int) -> ServerResponse
   private let headRefusal: @Sendable (HeadFault) -> ServerResponse
   private let crowdRefusal: ServerResponse
@@ -19,6 +20,7 @@ final class RequestDispatcher: Sendable {
     self.parking = parking
     self.handler = handler
     maximumBodyBytes = options.maximumBodyBytes
+    connectionMemoryBytes = options.connectionMemoryBytes
     bodyRefusal = options.bodyRefusal
     headRefusal = options.headRefusal
     crowdRefusal = options.crowdRefusal
@@ -38,9 +40,9 @@ final class RequestDispatcher: Sendable {
         request.append(piece, limit: maximumBodyBytes)
         return .YES
       }
-      return request.stage == .reading ? answer(request, on: connection) : refuseBody(on: connection)
+      return request.stage == .reading ? answer(request, on: connection) : refuseBody(of: request, on: connection)
     case .parked(let ticket):
-      return parking.takeAnswer(ticket).map { send($0, on: connection) } ?? .NO
+      return parking.takeAnswer(ticket).map { send($0, to: request, on: connection) } ?? .NO
     }
   }
 
@@ -49,29 +51,35 @@ final class RequestDispatcher: Sendable {
   private func begin(_ request: IncomingRequest, on connection: Connection) -> MHD_Result {
     request.stage = .reading
     unfinishedHeads.withLock { _ = $0.remove(connection.id) }
-    if let fault = connection.headCheck.fault(version: request.version) { return refuse(fault, on: connection) }
-    if let length = connection.contentLength, length > UInt64(maximumBodyBytes) { return refuseBody(on: connection) }
+    if let fault = connection.headCheck.fault(version: request.version) {
+      return refuse(request, fault, on: connection)
+    }
+    if let length = connection.contentLength, length > UInt64(maximumBodyBytes) {
+      return refuseBody(of: request, on: connection)
+    }
     return .YES
   }
 
   private func answer(_ request: IncomingRequest, on connection: Connection) -> MHD_Result {
-    guard connections?.withLock({ $0.begin(connection.id) }) ?? true else { return send(crowdRefusal, on: connection) }
+    guard connections?.withLock({ $0.begin(connection.id) }) ?? true else {
+      return send(crowdRefusal, to: request, on: connection)
+    }
     let response = handler(request.finish(on: connection))
-    guard case .deferred(let start) = response.form else { return send(response, on: connection) }
+    guard case .deferred(let start) = response.form else { return send(response, to: request, on: connection) }
     guard let ticket = parking.park(connection) else { return .NO }
     request.stage = .parked(ticket)
     start(DeferredResponse(parking: parking, ticket: ticket))
     return .YES
   }
 
-  private func refuse(_ fault: HeadFault, on connection: Connection) -> MHD_Result {
+  private func refuse(_ request: IncomingRequest, _ fault: HeadFault, on connection: Connection) -> MHD_Result {
     var refusal = headRefusal(fault)
     refusal.headers.append(HeaderLine("Connection", "close"))
-    return send(refusal, on: connection)
+    return send(refusal, to: request, on: connection)
   }
 
-  private func refuseBody(on connection: Connection) -> MHD_Result {
-    send(bodyRefusal(maximumBodyBytes), on: connection)
+  private func refuseBody(of request: IncomingRequest, on connection: Connection) -> MHD_Result {
+    send(bodyRefusal(maximumBodyBytes), to: request, on: connection)
   }
 
   /// Called when the request line has arrived.
@@ -114,8 +122,28 @@ final class RequestDispatcher: Sendable {
   func closed(_ connection: Connection) { connections?.withLock { $0.close(connection.id) } }
 
   /// `.NO` makes libmicrohttpd close the connection.
-  private func send(_ response: ServerResponse, on connection: Connection) -> MHD_Result {
+  private func send(
+    _ response: ServerResponse, to request: IncomingRequest, on connection: Connection
+  ) -> MHD_Result {
     guard case .answer = response.form else { return .NO }
-    return OutgoingResponse(response).queue(on: connection)
+    let isHead = request.method == "HEAD"
+    guard hasRoom(for: response, to: request, on: connection) else {
+      let refusal = ServerResponse.text(
+        "the head of the handler's response is too large for this server\n", status: 500)
+      return OutgoingResponse(refusal, isHead: isHead).queue(on: connection)
+    }
+    return OutgoingResponse(response, isHead: isHead).queue(on: connection)
   }
+
+  /// Whether the connection's memory has room for the head of the response, in addition to the head of the request.
+  /// Without room, libmicrohttpd closes the connection without a byte of response.
+  private func hasRoom(
+    for response: ServerResponse, to request: IncomingRequest, on connection: Connection
+  ) -> Bool {
+    let bytes = response.headers.reduce(Self.ownHeadBytes) { $0 + $1.name.utf8.count + $1.valueBytes.count + 4 }
+    return bytes + request.target.utf8.count + connection.headBytes <= connectionMemoryBytes
+  }
+
+  /// More than the bytes of a status line and of the fields that the server adds, with libmicrohttpd's own need.
+  private static let ownHeadBytes = 1024
 }

@@ -4,7 +4,8 @@ public struct ServerOptions: Sendable {
   public var workers = 2
   /// The maximum size of a request body. A larger body is read to its end, dropped, and answered with 413.
   public var maximumBodyBytes = 64 * 1024 * 1024
-  /// Memory for the request line and headers of one connection. A larger head is answered with 431 or 414.
+  /// Memory for the heads of a request and of its response. A larger head of a request is answered with 431 or 414. If
+  /// the head of a response has no room in it, the answer is 500.
   public var connectionMemoryBytes = 32 * 1024
   /// Connections without traffic are closed after this time, in whole seconds; zero means never. Parked connections
   /// stay open.

@@ -88,6 +88,46 @@ import Testing
     }
   }
 
+  @Test func `a field can be empty or contain a tab, and blanks around its value do not belong to it`() throws {
+    let server = try LoopbackServer { _ in
+      ServerResponse(headers: [HeaderLine("X-Empty", ""), HeaderLine("X-Tab", "a\tb c")])
+    }
+    let client = try RawClient(port: server.port)
+    let response = try client.request("GET", "/", headers: ["X: \t a b \t ", "Y:  \t", "Z:"])
+    #expect(response.status == 200)
+    #expect(response.headers.first("X-Empty") == "" && response.headers.first("X-Tab") == "a\tb c")
+    #expect(server.requests.first?.headers.dropFirst().map(\.value) == ["a b", "", ""])
+  }
+
+  @Test func `the response to HEAD has no body, even if the body would be sent in chunks`() throws {
+    let server = try LoopbackServer { _ in
+      ServerResponse(body: .generated(.alphabet, byteCount: 3, chunked: true))
+    }
+    let client = try RawClient(port: server.port)
+    try client.send("HEAD / HTTP/1.1\r\nHost: x\r\n\r\n")
+    let (status, head) = try client.readHead()
+    #expect(
+      status == 200 && head.headers.first("Transfer-Encoding") == nil && head.headers.first("Content-Length") == nil)
+    #expect(try client.readToEnd().isEmpty)
+    #expect(try RawClient(port: server.port).request().bodyText == "abc")
+  }
+
+  /// The memory of a connection is 32 KiB.
+  @Test(arguments: [0, 2000, 14_000, 25_000])
+  func `a response whose head is too large becomes a 500 with the reason`(_ requestBytes: Int) throws {
+    let server = try LoopbackServer { request in
+      ServerResponse(headers: [HeaderLine("X", String(repeating: "a", count: Int(request.path.dropFirst()) ?? 0))])
+    }
+    let long = ["Y: " + String(repeating: "b", count: requestBytes)]
+    var statuses: [Int] = []
+    for bytes in stride(from: 0, through: 40_000, by: 500) {
+      let response = try RawClient(port: server.port).request("GET", "/\(bytes)", headers: long)
+      statuses.append(response.status)
+      if response.status == 500 { #expect(response.bodyText.contains("too large"), "\(bytes)") }
+    }
+    #expect(statuses.first == 200 && statuses.last == 500 && statuses == statuses.sorted(), "\(statuses)")
+  }
+
   @Test func `a handler can close the connection without sending a byte`() throws {
     let server = try LoopbackServer { _ in .hangUp }
     let client = try RawClient(port: server.port)
