@@ -156,6 +156,32 @@ import Testing
     server.stop()
   }
 
+  @Test func `the response to HEAD has no length and no chunk if the server has sent no length`() async throws {
+    let (run, server, port) = try await Self.answering { _ in
+      ServerResponse(body: .generated(.alphabet, byteCount: 9, chunked: true))
+    }
+    let text = try RawHead(try RawClient(port: port), "HEAD", "/").text()
+    #expect(text.hasPrefix("HTTP/1.1 200") && text.hasSuffix("\r\n\r\n") && !text.contains("\r\n0\r\n"), "\(text)")
+    #expect(!text.contains("Transfer-Encoding") && !text.contains("Content-Length"), "\(text)")
+    try await run.end()
+    server.stop()
+  }
+
+  @Test func `fields with an empty value and heads as large as the configuration allows are passed on`() async throws {
+    let long = (0..<40).map { "X-Long-\($0): " + String(repeating: "a", count: 5000) }
+    let server = try ScriptedServer([ScriptStep.respond(headers: ["X-Empty:", "X-Tab: a\tb"] + long)])
+    let library = try await StampedLibrary.inC()
+    let run = try await DevRun(
+      "--listen", "0", configuration: { _ in DevRun.configuration(server.baseURL) },
+      prepare: { try library.install(1, at: $0.path("a.so")) })
+    let client = try RawClient(port: Self.port(of: try await run.start()))
+    let response = try client.request("GET", "/", headers: ["X-Blank: a \t"])
+    #expect(response.status == 200 && response.headers.first("X-Empty") == "", "\(response.head.startLine)")
+    #expect(response.headers.first("X-Tab") == "a\tb" && response.headers.first("X-Long-39")?.count == 5000)
+    try await run.end()
+    server.stop()
+  }
+
   /// A request on a raw connection. `text()` returns everything that the server sends until it closes the connection.
   private struct RawHead {
     let client: RawClient

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceAssembly
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
@@ -10,6 +11,9 @@ final class DevListener: Sendable {
   /// Fields that are not forwarded, because the sender of each message sets them itself. Fields that apply to one
   /// connection are not forwarded either.
   private static let ownFields: Set<String> = ["host", "content-length", "expect", "accept-encoding"]
+
+  /// The memory for the head of a request, and for the fields that stages add to a response.
+  private static let ownMemoryBytes = 64 << 10
 
   private let server: EmbeddedServer
 
@@ -24,8 +28,13 @@ final class DevListener: Sendable {
     guard let (host, port) = ListenPlace.parse(place),
       let listener = notices.takeListener(at: .tcp(host: host, port: port))
     else { throw CommandError(.failed, "--listen: the supervisor has passed no socket for \"\(place)\"") }
+    var options = ServerOptions()
+    // Each head that the engine accepts from a server has room beside the head of a request.
+    options.connectionMemoryBytes =
+      2 * engine.configuration.transport.responseLimits.maximumHeadBytes
+      + Self.ownMemoryBytes
     do {
-      server = try EmbeddedServer(accepting: listener) { request in
+      server = try EmbeddedServer(accepting: listener, options: options) { request in
         Self.respond(to: request, named: host, engine, reporter, recordings, notices)
       }
     } catch { throw CommandError(.usage, "--listen: \(error)") }
