@@ -68,6 +68,9 @@ struct ControlHandler: Sendable {
   }
 
   private static func refusal(ofHead request: ServerRequest) -> ServerResponse? {
+    guard request.version != "HTTP/1.1" || request.headers.first("Host") != nil else {
+      return malformed(HeadFault(status: 400, reason: "there is no Host (RFC 9112 §3.2)"))
+    }
     guard request.target.utf8.count <= maxTargetBytes else {
       return answer(ControlError(.tooLarge, "the target has more than \(maxTargetBytes) bytes"), 414)
     }

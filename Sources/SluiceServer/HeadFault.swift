@@ -7,4 +7,9 @@ public struct HeadFault: Sendable, Hashable {
   public let status: Int
   /// What is wrong, without a full stop, such as `two values of Content-Length that differ: 0 and 44`.
   public let reason: String
+
+  package init(status: Int, reason: String) {
+    self.status = status
+    self.reason = reason
+  }
 }

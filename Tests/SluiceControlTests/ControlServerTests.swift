@@ -174,6 +174,18 @@ import Testing
     await end()
   }
 
+  @Test func `a request of HTTP 1_1 without Host is refused`() async throws {
+    let client = try RawClient(unixSocket: control.path)
+    try client.send("GET /v1/status HTTP/1.1\r\n\r\n")
+    let response = try client.readResponse()
+    #expect(response.status == 400)
+    #expect(try JSONValue(parsing: response.body)["error"]?["code"]?.string == "malformed", "\(response.bodyText)")
+    let old = try RawClient(unixSocket: control.path)
+    try old.send("GET /v1/status HTTP/1.0\r\n\r\n")
+    #expect(try old.readResponse().status == 200)
+    await end()
+  }
+
   @Test func `clients that are silent, slow or gone do not block other clients`() async throws {
     let silent = try (0..<20).map { _ in try StreamSocket.connect(unixSocket: control.path) }
     let slow = try StreamSocket.connect(unixSocket: control.path)
