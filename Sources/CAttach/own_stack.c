@@ -9,8 +9,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/// The room that a call of the host needs if it runs a stage in Swift, with a margin: 48 KiB were enough in tests.
-enum { ROOM_BYTES = 64 << 10 };
+/// The least room for a call on the thread's own stack. Half of it is left free (see `gap_in`). The other half is
+/// enough: loading the host took 86 KiB in tests, and a call with a stage in Swift 48 KiB.
+enum { LEAST_ROOM_BYTES = 256 << 10 };
+/// The most that is left free on a thread's own stack below the part that is in use. Valgrind takes a step of 2 MB for a
+/// change to another stack.
+enum { LARGEST_GAP_BYTES = 1 << 20 };
 /// The size of a reserved stack. Memory is used only where a call touches it.
 enum { STACK_BYTES = 1 << 20 };
 
@@ -37,15 +41,22 @@ static void read_bounds(void) {
   pthread_attr_destroy(&attributes);
 }
 
-/// Whether the current stack certainly has enough room. Asks the system once for each thread.
+/// The bytes between this function's frame and the lower end of the thread's stack; 0 if this is another stack. Asks the
+/// system once for each thread.
 ///
 /// Outside of the bounds that the system reports, this is the stack of a coroutine. Its mapping would tell nothing: it
 /// may contain other data, or several stacks.
-static bool has_room(void) {
+static size_t room(void) {
   if (lowest == 0) read_bounds();
   const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  return here >= lowest && here <= highest && here - lowest >= ROOM_BYTES;
+  return here >= lowest && here <= highest ? here - lowest : 0;
 }
+
+/// How many bytes to leave free below the current frame, if the thread's own stack has so much room.
+///
+/// The stack of a coroutine can also lie inside a thread's own stack, in an array of a function. Such a stack cannot be
+/// recognized. What lies below it is in use: the rest of that function's frame, and perhaps further stacks.
+static size_t gap_in(size_t room) { return room / 2 < LARGEST_GAP_BYTES ? room / 2 : LARGEST_GAP_BYTES; }
 
 /// The lowest page of a stack cannot be accessed, so that a call that needs still more room ends the program instead of
 /// changing its memory.
@@ -57,7 +68,7 @@ static char *make(void) {
 }
 
 bool own_stack_reserve(void) {
-  if (reserved || has_room()) return true;
+  if (reserved || room() >= LEAST_ROOM_BYTES) return true;
   const int kept = errno;
   reserved = atomic_exchange(&spare, NULL);
   if (!reserved) reserved = make();
@@ -116,8 +127,15 @@ __asm__(
     ".size sluice_attach_call_at, . - sluice_attach_call_at\n");
 
 void own_stack_call(void (*function)(void *), void *context) {
-  if (!reserved || is_on_reserved) return function(context);
-  is_on_reserved = true;
-  sluice_attach_call_at(reserved + STACK_BYTES, function, context);
-  is_on_reserved = false;
+  if (is_on_reserved) return function(context);
+  if (reserved) {
+    is_on_reserved = true;
+    sluice_attach_call_at(reserved + STACK_BYTES, function, context);
+    is_on_reserved = false;
+    return;
+  }
+  const size_t left = room();
+  if (left < LEAST_ROOM_BYTES) return function(context);
+  // Both parts are multiples of 16, as the stack pointer must be.
+  sluice_attach_call_at((char *)__builtin_frame_address(0) - gap_in(left) / 16 * 16, function, context);
 }

@@ -2,7 +2,7 @@
 #include "page.h"
 
 #include <fcntl.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -18,10 +18,12 @@ static bool is_own(int file, struct stat *status) {
 }
 
 int page_open_file(const char *folder, const char *name, int flags, size_t *length) {
-  char path[4096];
-  const int written = snprintf(path, sizeof path, "%s/%s", folder, name);
-  if (written < 0 || (size_t)written >= sizeof path) return -1;
+  // The path is not on the stack, which may be the small one of a coroutine.
+  char *path = malloc(strlen(folder) + strlen(name) + 2);
+  if (!path) return -1;
+  stpcpy(stpcpy(stpcpy(path, folder), "/"), name);
   const int file = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  free(path);
   if (file < 0) return -1;
   struct stat status;
   if (!is_own(file, &status)) {

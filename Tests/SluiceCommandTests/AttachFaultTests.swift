@@ -161,12 +161,36 @@ import Testing
     try await AttachedComparison.run { [program.path, $0, size] }.expectSameButTraced()
   }
 
-  @Test(arguments: ["0", "32", "1024"])
-  func `transfers on the stacks of coroutines reach the pipeline`(_ size: String) async throws {
+  @Test(arguments: ["48", "70", "80", "300"])
+  func `a transfer reaches the pipeline if little of the main thread's stack is left`(_ left: String) async throws {
+    let program = try await ForeignProgram.compile("small_stack")
+    try await AttachedComparison.run { [program.path, $0, left, "main"] }.expectSameButTraced()
+  }
+
+  @Test(arguments: [
+    ("16", "heap"), ("1024", "heap"), ("16", "frame"), ("32", "frame"), ("16", "thread"), ("32", "signal"),
+  ])
+  func `transfers on the stacks of coroutines reach the pipeline, and change no other data`(
+    _ size: String, _ place: String
+  ) async throws {
     let program = try await ForeignProgram.compile("coroutines")
-    let runs = try await AttachedComparison.run { [program.path, $0, size] }
+    let runs = try await AttachedComparison.run { [program.path, $0, size, place] }
     runs.expectSameButTraced()
     #expect(runs.attached.outputText.hasSuffix("changed: 0\n"))
+  }
+
+  @Test func `while a stage runs, the stack pointer is on the thread's own stack, as garbage collectors expect`()
+    async throws
+  {
+    let program = try await ForeignProgram.compile("collected")
+    let plugin = try await PluginCompiler.compile("raises-signals")
+    let runs = try await AttachedComparison.run(
+      { [program.path, $0] },
+      configuration: """
+        {"plugins": {"r": {"library": "\(plugin.path)"}}, "request": ["r"], "issue": ["r"]}
+        """)
+    #expect(runs.attached.outputText.hasSuffix("own: 4, other: 0\n"), "\(runs.attached.outputText)")
+    #expect(runs.passed.isEmpty)
   }
 
   @Test func `a thread with a transfer can end even if no descriptor is free`() async throws {
