@@ -13,6 +13,8 @@
 
 /// How long the thread waits for the loader.
 enum { LOADER_LIMIT_SECONDS = 1 };
+/// The least size of the thread's stack. The default size is the program's, which may be too small.
+enum { LEAST_STACK_BYTES = 1 << 20 };
 
 /// The work of one thread. The thread frees it if the caller has given up waiting; otherwise the caller frees it.
 struct work {
@@ -68,11 +70,17 @@ static void *run(void *context) {
 }
 
 static bool start(pthread_t *thread, struct work *work) {
+  pthread_attr_t attributes;
+  size_t size = 0;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_getstacksize(&attributes, &size);
+  if (size < LEAST_STACK_BYTES) pthread_attr_setstacksize(&attributes, LEAST_STACK_BYTES);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int status = pthread_create(thread, NULL, run, work);
+  const int status = pthread_create(thread, &attributes, run, work);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
   return status == 0;
 }
 

@@ -167,6 +167,13 @@ import Testing
     try await AttachedComparison.run { [program.path, $0, left, "main"] }.expectSameButTraced()
   }
 
+  /// By default, the stack of a new thread is as large as the limit for the main thread's stack.
+  @Test func `threads of Sluice have enough room if the limit for stacks is low`() async throws {
+    let program = try await ForeignProgram.compile("small_stack")
+    let limited = ["sh", "-c", #"ulimit -s 80; exec "$@""#, "sh"]
+    try await AttachedComparison.run { limited + [program.path, $0, "80"] }.expectSameButTraced()
+  }
+
   @Test(arguments: [
     ("16", "heap"), ("1024", "heap"), ("16", "frame"), ("32", "frame"), ("16", "thread"), ("32", "signal"),
   ])

@@ -17,11 +17,14 @@ package struct SystemThread: Sendable {
   /// The work that a thread does at its end, after it has released the body.
   typealias Rest = @Sendable () -> Void
 
+  /// The least default size. The system's default is the soft limit `ulimit -s`, which can be too small.
+  private static let leastDefaultStackBytes = 1 << 20
+
   private let identifier: pthread_t
 
   /// - Parameters:
   ///   - name: the kernel keeps its first 15 bytes; nil keeps the name of the starting thread.
-  ///   - stackBytes: nil takes the system's default.
+  ///   - stackBytes: nil takes the system's default, but at least 1 MiB.
   ///   - isWatched: whether the thread calls the process's ``ThreadWatcher``.
   /// - Returns: nil, with `errno` set, if no thread can be started. Then the body never runs.
   package init?(
@@ -81,11 +84,12 @@ package struct SystemThread: Sendable {
   private static func withAttributes(
     _ stackBytes: Int?, _ body: (UnsafePointer<pthread_attr_t>?) -> Int32
   ) -> Int32 {
-    guard let stackBytes else { return body(nil) }
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
     defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setstacksize(&attributes, stackBytes)
+    var size = 0
+    pthread_attr_getstacksize(&attributes, &size)
+    pthread_attr_setstacksize(&attributes, stackBytes ?? max(size, leastDefaultStackBytes))
     return body(&attributes)
   }
 
