@@ -12,6 +12,7 @@
 #include "pending.h"
 #include "plan.h"
 #include "roomy_host.h"
+#include "sanitizer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,6 +60,16 @@ static _Thread_local unsigned depth;
 /// The longest time that a fork() waits for calls of the host to return. If they take longer, the child has no
 /// pipeline.
 enum { FORK_LIMIT_MILLISECONDS = 100 };
+
+static void go_in(void) {
+  depth++;
+  sanitizer_ignore();
+}
+
+static void go_out(void) {
+  sanitizer_heed();
+  depth--;
+}
 
 // MARK: Opening
 
@@ -133,13 +144,13 @@ static bool has_news(void) {
 
 /// Call it while `loading` is held by this thread, or by a thread that waits for this thread.
 static void load_news(void) {
-  depth++;
+  go_in();
   if (open_page()) {
     if (open_host() && has_news()) take_plan(newest_plan());
   } else if (has_spare_descriptor()) {
     atomic_store(&lost, SLUICE_ATTACH_COUNT_NO_PLAN);
   }
-  depth--;
+  go_out();
 }
 
 static void load(void *unused) {
@@ -149,9 +160,9 @@ static void load(void *unused) {
 
 static void catch_up(void) {
   pthread_mutex_lock(&loading);
-  depth++;
+  go_in();
   if (atomic_load(&lost) < 0 && has_news()) own_stack_call(load, NULL);
-  depth--;
+  go_out();
   pthread_mutex_unlock(&loading);
 }
 
@@ -178,12 +189,12 @@ const struct sluice_attach_host *session_enter_again(void) {
   if (!opened || depth > 0 || atomic_load_explicit(&lost, memory_order_relaxed) >= 0) return NULL;
   if (!own_stack_reserve()) return NULL;
   pthread_rwlock_rdlock(&gate);
-  depth++;
+  go_in();
   return opened;
 }
 
 void session_leave(void) {
-  depth--;
+  go_out();
   pthread_rwlock_unlock(&gate);
   own_stack_release();
 }
@@ -207,7 +218,10 @@ void session_count(enum sluice_attach_count count) {
 void session_begin_host_thread(void) {
   // A plugin may call it on a thread that is already known, or on one of the program.
   if (depth > 0 || role != OF_PROGRAM || gettid() == getpid()) return;
-  if (!last_thread_note_host()) return atomic_store(&has_unwatched_thread, true);
+  sanitizer_ignore();
+  const bool is_noted = last_thread_note_host();
+  sanitizer_heed();
+  if (!is_noted) return atomic_store(&has_unwatched_thread, true);
   role = PAUSED;
   session_resume();
 }
@@ -215,7 +229,7 @@ void session_begin_host_thread(void) {
 int session_pause(void) {
   if (role != RUNNING) return 0;
   role = PAUSED;
-  depth--;
+  go_out();
   pthread_rwlock_unlock(&host_gate);
   return 1;
 }
@@ -224,7 +238,7 @@ void session_resume(void) {
   if (role != PAUSED) return;
   pthread_rwlock_rdlock(&host_gate);
   role = RUNNING;
-  depth++;
+  go_in();
 }
 
 // MARK: fork()
@@ -298,9 +312,11 @@ static void in_child(void) {
     return;
   }
   if (!opened) return;
+  go_in();
   // Without memory for a stack, the call needs the room that there is.
   own_stack_reserve();
   opened->forked();
+  go_out();
   if (depth == 0) own_stack_release();
   atomic_store(&plan_taken, 0);
   atomic_store(&plan_refused, 0);
@@ -365,11 +381,11 @@ static void finish_early(void) {
   int expected = -1;
   if (atomic_compare_exchange_strong(&lost, &expected, SLUICE_ATTACH_COUNT_ENDING)) {
     wait_for_others();
-    depth++;
+    go_in();
     own_stack_reserve();
     opened->close();
     own_stack_release();
-    depth--;
+    go_out();
   }
   errno = kept;
 }

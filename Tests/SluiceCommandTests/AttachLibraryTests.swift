@@ -30,6 +30,7 @@ import Testing
         "curl_multi_cleanup", "curl_easy_pause", "curl_multi_init", "curl_multi_setopt", "curl_multi_perform",
         "curl_multi_socket", "curl_multi_socket_action", "curl_multi_socket_all", "curl_multi_poll", "curl_multi_wait",
         "curl_multi_timeout", "curl_global_init_mem", "dlopen", "dlsym", "dlvsym", "__asan_default_options",
+        "__tsan_default_suppressions",
       ])
   }
 

@@ -99,12 +99,53 @@ import Testing
     }
   }
 
-  @Test(arguments: ["reused", "small_stack"])
-  func `a program with the thread sanitizer works, also if a thread makes its first transfer`(_ name: String)
+  /// Plugins in Swift, of which some have threads and runtimes of their own.
+  private static func threaded(_ collector: LoopbackServer, _ folder: TemporaryDirectory) -> String {
+    """
+    {"plugins": {
+      "s": {"library": "\(BuiltProducts.library("sleeps-in-swift"))"},
+      "a": {"library": "\(BuiltProducts.library("access-log"))", "config": {"output": "\(folder.path("log"))"}},
+      "o": {"library": "\(BuiltProducts.library("otlp"))",
+        "config": {"endpoint": "\(collector.baseURL)", "delay": "1ms", "batchSpans": 4}}},
+     "request": ["s"], "tracers": ["a", "o"]}
+    """
+  }
+
+  /// The sanitizer writes a line about each thread of the parent, which does not exist in the child.
+  @Test(arguments: [false, true])
+  func `the leak sanitizer reports nothing in children of fork`(_ hasThreads: Bool) async throws {
+    let program = try await ForeignProgram.compile("returns", ["-fsanitize=address", "-lcurl"])
+    let collector = try LoopbackServer(recording: .countOnly, handler: AttachedCollector.accept)
+    defer { collector.stop() }
+    let folder = try TemporaryDirectory()
+    let runs = try await AttachedComparison.run(
+      { [program.path, $0] },
+      configuration: hasThreads ? Self.threaded(collector, folder) : AttachedComparison.tracing)
+    if !hasThreads { runs.expectSameButTraced() }
+    let text = runs.attached.outputText
+    #expect(text.contains("child 0: 0\n") && text.contains("child 1: 0\n"), "\(text)\n\(runs.attached.errorText)")
+  }
+
+  @Test(arguments: [("reused", ""), ("small_stack", "1024"), ("threads", "2"), ("threads", "8")])
+  func `a program with the thread sanitizer works, also if several threads make transfers`(
+    _ name: String, _ number: String
+  ) async throws {
+    let program = try await ForeignProgram.compile(name, ["-fsanitize=thread", "-lcurl"])
+    try await AttachedComparison.run { [program.path, $0, number] }.expectSameButTraced()
+  }
+
+  @Test func `the thread sanitizer reports nothing about plugins with threads and runtimes of their own`()
     async throws
   {
-    let program = try await ForeignProgram.compile(name, ["-fsanitize=thread", "-lcurl"])
-    try await AttachedComparison.run { [program.path, $0, "1024"] }.expectSameButTraced()
+    let program = try await ForeignProgram.compile("threads", ["-fsanitize=thread", "-lcurl"])
+    let collector = try LoopbackServer(recording: .countOnly, handler: AttachedCollector.accept)
+    defer { collector.stop() }
+    let folder = try TemporaryDirectory()
+    let runs = try await AttachedComparison.run(
+      { [program.path, $0, "4"] }, configuration: Self.threaded(collector, folder))
+    runs.expectSame()
+    #expect(runs.attachedRequests.allSatisfy { $0.headers.first("x-count") != nil })
+    #expect(runs.passed.isEmpty)
   }
 
   /// The loader compares the parts of a run path such as `$ORIGIN` in whole words, which read past the end of short
@@ -118,19 +159,21 @@ import Testing
     }
     """
 
-  @Test(.enabled(if: FileTree.exists("/usr/bin/valgrind"))) func `a program under valgrind works`() async throws {
-    let program = try await ForeignProgram.compile("reused")
+  @Test(.enabled(if: FileTree.exists("/usr/bin/valgrind")), arguments: ["reused", "returns"])
+  func `a program under valgrind works, and loses no memory`(_ name: String) async throws {
+    let program = try await ForeignProgram.compile(name)
     let folder = try TemporaryDirectory()
     let suppressions = try folder.write(Self.loaderReads, to: "suppressions")
     try folder.makeFolder("logs")
     try await AttachedComparison.run {
       [
-        "valgrind", "-q", "--error-exitcode=9", "--suppressions=\(suppressions)",
+        "valgrind", "-q", "--leak-check=full", "--show-leak-kinds=definite", "--errors-for-leak-kinds=definite",
+        "--error-exitcode=9", "--suppressions=\(suppressions)",
         "--log-file=\(folder.path("logs/%p"))", program.path, $0,
       ]
     }.expectSameButTraced()
     let logs = try FileTree.names(in: folder.path("logs")).map { try FileTree.readText(folder.path("logs/\($0)")) }
-    #expect(logs == ["", ""])
+    #expect(!logs.isEmpty && logs.allSatisfy(\.isEmpty), "\(logs)")
   }
 
   @Test(.enabled(if: FileTree.exists("/usr/bin/musl-gcc"))) func `a program with musl works`() async throws {

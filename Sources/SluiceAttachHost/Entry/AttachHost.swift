@@ -13,6 +13,8 @@ public func openAttachHost(_ program: UnsafePointer<sluice_attach_program>?) -> 
 enum AttachHost {
   private struct State {
     var pipeline: AttachedPipeline?
+    /// The pipelines of the processes from which this process was forked.
+    var abandoned: [AttachedPipeline] = []
     var folder = ""
     var program = ProgramFunctions(sluice_attach_program())
   }
@@ -111,9 +113,11 @@ enum AttachHost {
   }
 
   /// Drops the pipeline of the parent without releasing it: the threads that a release would wait for do not exist
-  /// here.
+  /// here. It stays reachable, so that a program with a leak checker sees no leak.
   private static func forked() {
-    if let pipeline = state.withLock({ $0.pipeline.take() }) { _ = Unmanaged.passRetained(pipeline) }
+    state.withLock { state in
+      if let pipeline = state.pipeline.take() { state.abandoned.append(pipeline) }
+    }
   }
 
   private static func callsOut() -> Bool { state.withLock { $0.pipeline }?.callOuts.isUsed ?? false }
