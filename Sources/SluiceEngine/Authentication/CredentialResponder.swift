@@ -26,7 +26,7 @@ final class CredentialResponder: ChallengeResponder {
   }
 
   func renew(_ request: inout Request, on exchange: Exchange) {
-    CredentialSession.of(exchange)?.renew(&request, on: exchange)
+    CredentialSession.of(exchange, 401)?.renew(&request, on: exchange)
   }
 
   /// With ``CredentialPolicy/whenAsked``, nobody knows whether the server asks at all.
@@ -37,6 +37,6 @@ final class CredentialResponder: ChallengeResponder {
 
   private func isForeign(_ exchange: Exchange) -> Bool {
     guard let value = exchange.nativeRequest.headers["authorization"] else { return false }
-    return CredentialSession.of(exchange)?.value != value
+    return CredentialSession.of(exchange, 401)?.value != value
   }
 }

@@ -11,37 +11,64 @@ final class CredentialSession {
   private let origin: Origin
   private let attempt: Int
   private let status: Int
+  /// The answers of this attempt to this origin and status, including this one. The server has refused the earlier
+  /// ones.
+  private let answered: [Answer]
   private var digest: DigestChallenge?
   /// The number of requests with this nonce so far.
   private var count: UInt32 = 0
   private let clientNonce: String
 
-  init(_ credentials: Credentials, digest: DigestChallenge?, status: Int, on exchange: Exchange) {
+  private struct Answer: Hashable {
+    let credentials: Credentials
+    let url: HTTPURL
+  }
+
+  /// - Parameter before: the session whose answer the server has refused.
+  init(
+    _ credentials: Credentials, digest: DigestChallenge?, status: Int, after before: CredentialSession?,
+    on exchange: Exchange
+  ) {
     self.credentials = credentials
     self.digest = digest
     self.status = status
     origin = exchange.nativeRequest.url.origin
     attempt = exchange.attempt
+    answered = (before?.answered ?? []) + [Answer(credentials: credentials, url: exchange.nativeRequest.url)]
     clientNonce = digest == nil ? "" : TransactionID(using: &exchange.loop.random).description
   }
 
-  /// The key under which an exchange stores the session.
+  /// The keys under which an exchange stores the session of the server and that of the proxy.
   private final class Key: Sendable {
-    static let shared = Key()
+    static let server = Key()
+    static let proxy = Key()
+
+    static func of(_ status: Int) -> Key { status == 407 ? proxy : server }
   }
 
-  static func of(_ exchange: Exchange) -> CredentialSession? { exchange.attachments[Key.shared] as? CredentialSession }
-
-  func keep(on exchange: Exchange) { exchange.attachments[Key.shared] = self }
-
-  func isFor(_ exchange: Exchange, _ status: Int) -> Bool {
-    attempt == exchange.attempt && origin == exchange.nativeRequest.url.origin && self.status == status
+  /// The session of the server (401) or of the proxy (407).
+  static func of(_ exchange: Exchange, _ status: Int) -> CredentialSession? {
+    exchange.attachments[Key.of(status)] as? CredentialSession
   }
 
+  func keep(on exchange: Exchange) { exchange.attachments[Key.of(status)] = self }
+
+  func isFor(_ exchange: Exchange) -> Bool {
+    attempt == exchange.attempt && origin == exchange.nativeRequest.url.origin
+  }
+
+  /// Whether these credentials were refused for the URL. The server has then refused the user or the password, and
+  /// would refuse them in the answer to another of its challenges too.
+  func isRefused(_ credentials: Credentials, _ url: HTTPURL) -> Bool {
+    answered.contains(Answer(credentials: credentials, url: url))
+  }
+
+  /// Whether the last answer was to a challenge of this realm, for whatever URL.
   func hasAnswered(_ challenge: DigestChallenge, _ credentials: Credentials) -> Bool {
     digest?.realm == challenge.realm && self.credentials == credentials
   }
 
+  /// Whether Basic was sent last, for whatever URL.
   func isBasic(_ credentials: Credentials) -> Bool { digest == nil && self.credentials == credentials }
 
   /// The value of the credentials header for a request; nil if the hash is not available.
@@ -55,7 +82,7 @@ final class CredentialSession {
   /// Replaces the credentials header of a request to the same origin, and uses the next nonce if the server has sent
   /// one (RFC 7616 §3.5).
   func renew(_ request: inout Request, on exchange: Exchange) {
-    guard status == 401, isFor(exchange, status), request.url.origin == origin, let value, digest != nil,
+    guard status == 401, isFor(exchange), request.url.origin == origin, let value, digest != nil,
       request.headers["authorization"] == value
     else { return }
     if let next = Self.nextNonce(exchange), next != digest?.nonce {

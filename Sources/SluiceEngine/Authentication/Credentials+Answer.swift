@@ -11,23 +11,25 @@ extension Credentials {
   }
 
   /// The value of the credentials header that answers one of the challenges. Digest is preferred to Basic. Nil if no
-  /// challenge can be answered, or if an earlier answer in this attempt was refused.
+  /// challenge can be answered, or if an earlier answer with this user and password was refused in this attempt, unless
+  /// the server says that only the nonce was too old.
   func answer(to challenges: [Challenge], status: Int, on exchange: Exchange) -> String? {
-    let before = CredentialSession.of(exchange).flatMap { $0.isFor(exchange, status) ? $0 : nil }
+    let before = CredentialSession.of(exchange, status).flatMap { $0.isFor(exchange) ? $0 : nil }
+    let isRefused = before?.isRefused(self, exchange.nativeRequest.url) == true
     for challenge in challenges {
       guard let digest = DigestChallenge(challenge) else { continue }
-      if let before, before.hasAnswered(digest, self), !digest.isStale { continue }
-      let session = CredentialSession(self, digest: digest, status: status, on: exchange)
+      if isRefused || before?.hasAnswered(digest, self) == true, !digest.isStale { continue }
+      let session = CredentialSession(self, digest: digest, status: status, after: before, on: exchange)
       if let value = session.answer(exchange.nativeRequest) {
         session.keep(on: exchange)
         return value
       }
     }
     // Basic cannot express a user with a colon (RFC 7617 §2).
-    guard challenges.contains(where: { $0.isScheme("basic") }), before?.isBasic(self) != true,
+    guard challenges.contains(where: { $0.isScheme("basic") }), !isRefused, before?.isBasic(self) != true,
       !user.contains(UInt8(ascii: ":"))
     else { return nil }
-    let session = CredentialSession(self, digest: nil, status: status, on: exchange)
+    let session = CredentialSession(self, digest: nil, status: status, after: before, on: exchange)
     session.value = basic
     session.keep(on: exchange)
     return basic

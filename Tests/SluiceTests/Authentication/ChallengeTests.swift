@@ -88,6 +88,42 @@ import Testing
     #expect(server.requestCount == 2)
   }
 
+  /// Two realms of Digest and one of Basic, of which each answer to one is followed by a demand for all three.
+  private static let several = [
+    #"Digest realm="r, x", nonce="n", algorithm=SHA-512-256, Basic realm="q", Digest realm="r", nonce="n3","#,
+    #"qop="auth-int, auth", algorithm=MD5"#,
+  ].joined(separator: " ")
+
+  @Test(arguments: [CredentialPolicy.digest, .basicFirst, .whenAsked])
+  func `of several challenges only one is answered, and a refused password answers no other`(
+    policy: CredentialPolicy
+  ) async throws {
+    let server = try LoopbackServer { _ in
+      ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", Self.several)])
+    }
+    defer { server.stop() }
+    let request = Request(method: "POST", url: try Self.url(server, user: "u:wrong"), body: .text("body"))
+    let result = try await Self.run(request) { $0.credentialPolicy = policy }
+    #expect(result.response?.status == 401 && result.attempts == 1)
+    #expect(server.requestCount == 2)
+  }
+
+  @Test func `two stages with different passwords each answer once`() async throws {
+    let server = try LoopbackServer { _ in
+      ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", Self.several)])
+    }
+    defer { server.stop() }
+    let request = Request(url: try HTTPURL(server.baseURL + "/x"))
+    let result = try await Self.run(request) { configuration in
+      for password in ["first", "second"] {
+        let code = StageCode(challenge: { _, _, _ in .credentials(user: "u", password: password) })
+        configuration.addStage(password, code)
+      }
+    }
+    #expect(result.response?.status == 401)
+    #expect(server.requestCount == 3)
+  }
+
   @Test func `a stale nonce does not count as a wrong password`() async throws {
     let server = try Self.digestServer(nonce: { $0 == 1 ? "old" : "new" })
     defer { server.stop() }
