@@ -62,7 +62,8 @@ public enum RecordingFile {
     _ exchanges: some Sequence<RecordedExchange>, _ secrets: SecretList, to descriptor: CInt, _ path: String
   ) throws(Failure) {
     guard descriptor >= 0 else {
-      guard errno == ENXIO else { throw failure(path) }
+      let number = errno
+      guard number == ENXIO, OutputTarget.isPipe(at: path) else { throw failure(path, number) }
       throw .file(path: path, reason: "no process has opened the pipe for reading; start its reader first")
     }
     let file = FileDescriptor(owning: descriptor)
@@ -132,7 +133,7 @@ public enum RecordingFile {
     return piece
   }
 
-  private static func failure(_ path: String) -> Failure {
-    .file(path: path, reason: String(cString: strerror(errno)))
+  private static func failure(_ path: String, _ number: CInt = errno) -> Failure {
+    .file(path: path, reason: String(cString: strerror(number)))
   }
 }

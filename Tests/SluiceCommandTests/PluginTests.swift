@@ -77,6 +77,47 @@ import Testing
     #expect(read.outputText.hasPrefix("0\n") && read.outputText.contains("GET"), "\(read)")
   }
 
+  @Test func `an access log to a socket, or to a terminal that is not there, is not taken for a pipe`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let socket = folder.path("socket")
+    try #require(mknod(socket, S_IFSOCK | 0o600, 0) == 0)
+    for (path, reason) in [(socket, "it is a socket; name a file"), ("/dev/tty", "No such device or address")] {
+      let configuration = try folder.write(
+        """
+        {"plugins": {"log": {"library": "\(BuiltProducts.library("access-log"))", "config": {"output": "\(path)"}}},
+         "tracers": ["log"]}
+        """, to: "c.json")
+      // setsid gives the command a session without a terminal.
+      let result = try await Command.run(
+        "setsid", ["-w", Tool.path, "send", "-c", configuration, server.baseURL], environment: Tool.cleared)
+      #expect(result.status != 0 && result.errorText.contains("cannot open \(path): \(reason)"), "\(result.errorText)")
+    }
+  }
+
+  @Test(.enabled(if: !Sanitizer.isOn)) func `a trial whose limits the host cannot set does not blame the plugin`()
+    async throws
+  {
+    let plugin = try await PluginCompiler.compile("acts")
+    chmod(plugin.path, 0o755)
+    let folder = try TemporaryDirectory()
+    let source = try folder.write(
+      """
+      #include <errno.h>
+      int setrlimit(int resource, const void *limit) { errno = EPERM; return -1; }
+      int setrlimit64(int resource, const void *limit) { errno = EPERM; return -1; }
+      """, to: "fails.c")
+    let library = folder.path("fails.so")
+    _ = try await Command.check("gcc", ["-shared", "-fPIC", "-o", library, source])
+    for command in [["run", "-q", "--plugin", plugin.path], ["plugin", "validate", plugin.path]] {
+      let result = try await Tool.run(arguments: command, environment: ["LD_PRELOAD": library])
+      let text = result.errorText + result.outputText
+      #expect(result.status != 0 && text.contains("could not be tried out: the limits of its process"), "\(text)")
+      #expect(text.contains("Operation not permitted") && !text.contains("must return an error"), "\(text)")
+    }
+  }
+
   @Test(.enabled(if: !Sanitizer.isOn)) func `a plugin with AddressSanitizer needs its runtime from the start`()
     async throws
   {

@@ -28,10 +28,14 @@ struct LogOutput: Sendable {
 
     init(_ verb: String, _ path: String?, _ number: CInt, writtenLines: Int = 0) {
       self.writtenLines = writtenLines
-      let reason =
-        number == ENXIO
-        ? "no process has opened the pipe for reading; start its reader first" : String(cString: strerror(number))
-      description = "cannot \(verb) \(path ?? "standard error"): \(reason)"
+      description = "cannot \(verb) \(path ?? "standard error"): \(Self.reason(path, number))"
+    }
+
+    private static func reason(_ path: String?, _ number: CInt) -> String {
+      guard number == ENXIO, let path else { return String(cString: strerror(number)) }
+      if OutputTarget(at: path) == .socket { return "it is a socket; name a file" }
+      guard OutputTarget.isPipe(at: path) else { return String(cString: strerror(number)) }
+      return "no process has opened the pipe for reading; start its reader first"
     }
   }
 

@@ -32,7 +32,7 @@ final class StreamTarget: DownloadTarget {
         return (StreamTarget(path, FileDescriptor(owning: descriptor)), 0)
       }
       if let opened { return opened }
-      guard number == ENXIO else { throw PartialFile.failure("open", path, number) }
+      guard number == ENXIO, OutputTarget.isPipe(at: path) else { throw PartialFile.failure("open", path, number) }
       guard MonotonicClock.now < deadline else {
         throw TransactionError(
           code: .bodyFile,

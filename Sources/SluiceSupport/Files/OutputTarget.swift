@@ -31,10 +31,17 @@ package enum OutputTarget: Equatable, Sendable {
     self = stat(SystemPath.of(path), &status) == 0 ? OutputTarget(status) : .file
   }
 
+  /// Whether a path leads to a FIFO. Of all streams, only a FIFO without a reader fails with `ENXIO` because of its
+  /// reader: a device fails with it if it is not there, such as `/dev/tty` without a terminal.
+  package static func isPipe(at path: String) -> Bool {
+    var status = stat()
+    return stat(SystemPath.of(path), &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+  }
+
   /// Opens a path for writing. If it is a FIFO without a reader, waits for a reader, but at most for `limit`.
   ///
-  /// Returns a descriptor that blocks, or -1 with `errno` set. It is `ENXIO` for a FIFO that still has no reader, and
-  /// for a socket.
+  /// Returns a descriptor that blocks, or -1 with `errno` set. It is `ENXIO` for a FIFO that still has no reader, for a
+  /// socket, and for a device that is not there.
   package static func open(_ path: String, _ flags: CInt, mode: mode_t, limit: Duration) -> CInt {
     let deadline = MonotonicClock.now + limit
     while true {
@@ -43,7 +50,7 @@ package enum OutputTarget: Equatable, Sendable {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
         return descriptor
       }
-      guard errno == ENXIO, MonotonicClock.now < deadline, OutputTarget(at: path) == .stream else { return -1 }
+      guard errno == ENXIO, MonotonicClock.now < deadline, isPipe(at: path) else { return -1 }
       var pause = timespec(tv_sec: 0, tv_nsec: 10_000_000)
       nanosleep(&pause, nil)
       errno = ENXIO

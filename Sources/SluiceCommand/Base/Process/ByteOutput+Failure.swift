@@ -26,7 +26,8 @@ extension ByteOutput {
     private var reason: String {
       switch (errorNumber, OutputTarget(at: name)) {
       case (ENXIO, .socket): "it is a socket; name a file"
-      case (ENXIO, .stream): "no process has opened the pipe for reading; start its reader, or name a regular file"
+      case (ENXIO, .stream) where OutputTarget.isPipe(at: name):
+        "no process has opened the pipe for reading; start its reader, or name a regular file"
       default: String(cString: strerror(errorNumber))
       }
     }
