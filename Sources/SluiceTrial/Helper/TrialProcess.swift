@@ -37,6 +37,7 @@ package final class TrialProcess: Sendable {
     let isCancelled = finish()
     shutdown(channel.raw, Int32(SHUT_RDWR))
     let ending = Self.end(process)
+    if let hindrance = report?.hindrance { throw unavailable(hindrance) }
     if let report { return report }
     if isCancelled { throw cancelled }
     throw isLate ? unavailable("\(helper.path) did not answer in time") : silence(ending)

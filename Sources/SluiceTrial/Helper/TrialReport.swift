@@ -38,6 +38,8 @@ package struct TrialReport: Sendable {
   package var leftProcesses: [String] = []
   /// Whether code of the library has closed the child's channel to the supervisor.
   package var hasLostChannel = false
+  /// Why the machine did not let the trial begin; nil if it has begun.
+  package var hindrance: String?
 
   package init(ending: Ending) { self.ending = ending }
 
@@ -63,6 +65,7 @@ extension TrialReport {
     document["errorOutput"] = Self.document(errorOutput)
     document["leftProcesses"] = .array(of: leftProcesses)
     if hasLostChannel { document["lostChannel"] = true }
+    document["hindrance"] = hindrance.map { JSONValue($0) }
     return ((try? document.serialized()) ?? []) + [UInt8(ascii: "\n")]
   }
 
@@ -84,6 +87,7 @@ extension TrialReport {
     output = Self.output(document["output"])
     errorOutput = Self.output(document["errorOutput"])
     hasLostChannel = document["lostChannel"]?.bool == true
+    hindrance = document["hindrance"]?.string
     leftProcesses = document["leftProcesses"].map { $0.elements.compactMap(\.string) } ?? []
   }
 

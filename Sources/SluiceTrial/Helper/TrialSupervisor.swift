@@ -62,12 +62,13 @@ package struct TrialSupervisor {
     let process = sluice_fork()
     guard process >= 0 else { return nil }
     if process == 0 {
-      Self.enter(request, supervisor, result.writing, output.writing, errors.writing)
+      Self.enter(request, supervisor, board, result.writing, output.writing, errors.writing)
       let channel = TrialChannel(descriptor: result.writing, board: board)
       // The body needs a new thread. The locks of Swift's runtime identify a thread by an id that the thread reads only
       // once (Swift 6.3), so after the fork this thread still has the id of the supervisor's thread. If it waited for
       // such a lock, it would wait forever and use up a processor.
       let isDone = SystemThread.runAndWait { body(request, channel) } != nil
+      if !isDone { board.noteMissing(.thread, 0) }
       fflush(nil)
       _exit(isDone ? 0 : 1)
     }
@@ -85,7 +86,7 @@ package struct TrialSupervisor {
 
   /// Prepares the child for the library. Gives it its own process group, captured streams and limits.
   private static func enter(
-    _ request: TrialRequest, _ supervisor: pid_t, _ result: CInt, _ output: CInt, _ errors: CInt
+    _ request: TrialRequest, _ supervisor: pid_t, _ board: TrialBoard, _ result: CInt, _ output: CInt, _ errors: CInt
   ) {
     setpgid(0, 0)
     guard sluice_die_with_parent(supervisor) != 0 else { _exit(1) }
@@ -100,7 +101,10 @@ package struct TrialSupervisor {
     var limits = sluice_process_limits(
       processor_seconds: request.limits.processorSeconds, memory_bytes: request.limits.memoryBytes,
       descriptors: request.limits.descriptors, file_bytes: request.limits.fileBytes)
-    guard sluice_limit_process(&limits) == 0 else { _exit(1) }
+    guard sluice_limit_process(&limits) == 0 else {
+      board.noteMissing(.limits, errno)
+      _exit(1)
+    }
   }
 
   /// Waits for the child's end. If the host has ended, kills everything that was started and returns nil.
@@ -146,6 +150,8 @@ package struct TrialSupervisor {
     report.errorOutput = streams[2].output
     report.leftProcesses = isTimedOut ? [] : left
     report.hasLostChannel = board.hasLostChannel
+    // Code of the library could write to the board too, but only after the first step was announced.
+    if report.step == nil, report.result == nil { report.hindrance = board.hindrance }
     return report
   }
 
