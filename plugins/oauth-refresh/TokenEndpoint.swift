@@ -40,18 +40,27 @@ struct TokenEndpoint: Sendable {
 
   /// The status and the error of an answer (RFC 6749 §5.2); nil if the answer has no error that can be shown.
   private func namedError(_ answer: CallResponse, _ secrets: [String]) -> String? {
-    guard let document = try? answer.json() else { return nil }
-    // Some servers put an object in the place of the word.
-    let error = document["error"]
-    let word = error?.string ?? error?["code"]?.string ?? error?["type"]?.string ?? error?["status"]?.string
-    let text = document["error_description"]?.string ?? error?["message"]?.string
-    let shown = [word, text].map { $0.flatMap { Self.isShowable($0, secrets) ? $0 : nil } }
+    let shown = words(answer).map { $0.flatMap { Self.isShowable($0, secrets) ? $0 : nil } }
     switch (shown[0], shown[1]) {
     case (let word?, let text?): return "\(answer.status) \(word) (\(text))"
     case (let word?, nil): return "\(answer.status) \(word)"
     case (nil, let text?): return "\(answer.status) (\(text))"
     case (nil, nil): return nil
     }
+  }
+
+  /// The word and the text of the error; each nil if the answer does not have it.
+  private func words(_ answer: CallResponse) -> [String?] {
+    guard let document = try? answer.document() else {
+      let form = answer.form
+      return [form["error"], form["error"].flatMap { _ in form["error_description"] }]
+    }
+    // Some servers put an object in the place of the word.
+    let error = document["error"]
+    return [
+      error?.string ?? error?["code"]?.string ?? error?["type"]?.string ?? error?["status"]?.string,
+      document["error_description"]?.string ?? error?["message"]?.string,
+    ]
   }
 
   /// Whether a text can be shown: it is short, has only the characters of RFC 6749 §5.2, and contains no secret that

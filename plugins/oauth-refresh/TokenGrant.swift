@@ -20,11 +20,7 @@ struct TokenGrant: Sendable {
   }
 
   init(_ answer: CallResponse) throws(Malformed) {
-    guard let document = try? answer.json(), document.isObject else {
-      throw Malformed(
-        reason: answer.body.isEmpty
-          ? "with an empty body" : "with \(answer.body.count) bytes that are not a JSON object")
-    }
+    let document = try Self.document(answer)
     guard let token = document["access_token"]?.string else { throw Malformed(reason: "without \"access_token\"") }
     guard Self.isVisible(token) else {
       throw Malformed(reason: "with an \"access_token\" that is empty or has characters other than visible ASCII")
@@ -40,6 +36,17 @@ struct TokenGrant: Sendable {
       }
       refreshToken = token
     }
+  }
+
+  private static func document(_ answer: CallResponse) throws(Malformed) -> JSONValue {
+    guard !answer.body.isEmpty else { throw Malformed(reason: "with an empty body") }
+    do throws(JSONError) {
+      let document = try answer.document()
+      if document.isObject { return document }
+    } catch {
+      if error.code == .numberOutOfRange { throw Malformed(reason: "with a number that is too large for a double") }
+    }
+    throw Malformed(reason: "with \(answer.body.count) bytes that are not a JSON object")
   }
 
   /// The lifetime in seconds, which some servers write as a string.

@@ -15,6 +15,8 @@ public struct JSONParsingOptions: OptionSet, Sendable {
   public static let containersOnly = JSONParsingOptions(rawValue: JSON_DECODE_ANY)
   /// Accepts `\u0000` in strings (never in keys). C code reads such a string only up to this character.
   public static let allowNUL = JSONParsingOptions(rawValue: JSON_ALLOW_NUL)
+  /// Reads integers as real numbers, so that an integer can have more than 64 bits, but is rounded.
+  package static let integersAsReals = JSONParsingOptions(rawValue: JSON_DECODE_INT_AS_REAL)
 
   /// The flags for jansson. jansson has no flag for `containersOnly`, only one for the opposite, so the bit is
   /// inverted.

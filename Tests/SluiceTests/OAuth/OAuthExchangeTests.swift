@@ -68,6 +68,8 @@ import Testing
     ("an empty access_token", #"{"access_token": ""}"#, "no token"),
     ("a line break in it", #"{"access_token": "a\r\nx-evil: 1"}"#, "no token"),
     ("another type of token", #"{"access_token": "secret-mac", "token_type": "mac"}"#, "token_type"),
+    ("a number beyond a double", #"{"access_token": "secret-big", "expires_in": 1e400}"#, "a number that is too large"),
+    ("a form", "access_token=secret-form&token_type=bearer", "42 bytes that are not a JSON object"),
     ("a lifetime in words", #"{"access_token": "secret-word", "expires_in": "soon"}"#, "expires_in"),
     ("a megabyte", String(repeating: " ", count: 1_048_576), "response_too_large"),
   ]
@@ -88,7 +90,7 @@ import Testing
   }
 
   @Test func `a lifetime can be a string or a fraction, and the token type can be in any case`() async throws {
-    for lifetime in [#""3600""#, "3600.5", "1e300", "null"] {
+    for lifetime in [#""3600""#, "3600.5", "1e300", "123456789012345678901", "null"] {
       let body = #"{"access_token": "t1", "token_type": "bEARER", "expires_in": \#(lifetime)}"#
       let service = try TokenService(accepting: "t1", endpoint: { _, _ in .text(body, type: "application/json") })
       let engine = try service.engine()
@@ -139,6 +141,10 @@ import Testing
     (#"{"ok": false, "error": "invalid_auth"}"#, "200 invalid_auth"),
     (#"{"error": {"type": "OAuthException", "message": "no such app"}}"#, "200 OAuthException (no such app)"),
     (#"{"error": null}"#, "200, but without \"access_token\""),
+    ("error=invalid_grant&error_description=The+token%20has expired", "200 invalid_grant (The token has expired)"),
+    ("\u{FEFF}{\"error\": \"invalid_grant\"}", "200 invalid_grant"),
+    (#"{"error": "invalid_grant", "number": 123456789012345678901}"#, "200 invalid_grant"),
+    ("error_description=invalid", "200, but with 25 bytes that are not a JSON object"),
   ])
   func `an error in an answer with status 200 is named`(_ body: String, _ words: String) async throws {
     let service = try TokenService(
@@ -148,6 +154,16 @@ import Testing
     await service.stop(engine)
     #expect(result.error?.code == "token_refresh_failed")
     #expect(result.error?.message.contains(words) == true, "\(String(describing: result.error))")
+  }
+
+  @Test func `an error behind a byte order mark or in a form is named, whatever the status is`() async throws {
+    for body in ["\u{FEFF}{\"error\": \"invalid_grant\"}", "error=invalid_grant"] {
+      let service = try TokenService(.refreshToken, endpoint: { _, _ in .text(body, status: 400) })
+      let engine = try service.engine()
+      let result = try await engine.transaction(service.request())
+      await service.stop(engine)
+      #expect(result.error?.message.contains("400 invalid_grant") == true, "\(String(describing: result.error))")
+    }
   }
 
   @Test func `log and errors contain no secret`() async throws {
