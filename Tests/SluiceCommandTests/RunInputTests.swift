@@ -15,6 +15,8 @@ import Testing
     (#"{"url": "http://💩.example/"}"#, "its host \"💩.example\""), (#"{"url": "ht!tp://x"}"#, "is not a scheme"),
     (#"{"url": "http://h/", "body": {"base64": "a?"}}"#, "not base64"),
     (#"{"url": "http://h/", "body": {"file": "/nonexistent"}}"#, "cannot read /nonexistent"),
+    (#"{"url": "http://h/", "body": {"json": 12345678901234567890}}"#, "an integer of more than 64 bits"),
+    (#"{"url": "http://h/", "body": {"json": [1e400]}}"#, "write the body as \"text\""),
     (#"{"url": "http://h/", "methd": "GET"}"#, "methd"), (#"{"url": "http://h/", "url": "http://i/"}"#, "not JSON"),
     (#"{"url": "http://h/", "timeout": "soon"}"#, "expected a number above 0"),
     (#"{"url": "http://h/", "id": {}}"#, "expected a string, a number"),

@@ -238,15 +238,18 @@ import Testing
     #expect(request.headers.first("content-type") == "application/json")
   }
 
-  @Test func `real numbers of a line are sent, and come back in the id, in their shortest form`() async throws {
+  @Test func `numbers of a line are sent as they are spelled, and come back in the id in their shortest form`()
+    async throws
+  {
     let server = try LoopbackServer()
     defer { server.stop() }
     let line =
-      #"{"id":19.99,"method":"POST","url":"\#(server.baseURL)","body":{"json":{"price":19.99,"tax":[0.1,1e2]}}}"#
+      #"{"id":19.990, "method":"POST","url":"\#(server.baseURL)","#
+      + #""body" : { "json" : {"price": 1.10, "tax":[ 0.1,1E5,-0 ], "s": "\u0041 \\\" :,\\", "none": {} } } }"#
     let result = try await Tool.run("run", "-q", input: line)
     #expect(result.outputText.contains(#"{"id":19.99,"#), "\(result.outputText)")
     let body = String(decoding: try #require(server.requests.first).body, as: UTF8.self)
-    #expect(body == #"{"price":19.99,"tax":[0.1,100.0]}"#)
+    #expect(body == #"{"price":1.10,"tax":[0.1,1E5,-0],"s":"\u0041 \\\" :,\\","none":{}}"#)
   }
 
   @Test func `the trace context of the environment is the parent of each request`() async throws {

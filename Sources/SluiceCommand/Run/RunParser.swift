@@ -40,10 +40,10 @@ struct RunParser: Sendable {
         try check(plain.request.body)
         return RunJob(id: id ?? ResultID(line: line), line: line, request: plain.request, lineBytes: text.count)
       }
-      let document = try Self.document(text)
+      let document = try RequestLine.document(text)
       id = Self.id(document)
       try completeURL(of: document)
-      let request = try RequestLine(document, hosts: .idna).request
+      let request = try RequestLine(document, text: text, hosts: .idna).request
       try check(request.body)
       return RunJob(id: id ?? ResultID(line: line), line: line, request: request, lineBytes: text.count)
     } catch {
@@ -57,7 +57,7 @@ struct RunParser: Sendable {
   /// The `id` for the result of a line.
   static func id(of text: UnsafeRawBufferPointer, line: Int) -> ResultID {
     if let plain = PlainRequestLine(text) { return plain.id ?? ResultID(line: line) }
-    return (try? document(text)).flatMap(id) ?? ResultID(line: line)
+    return (try? RequestLine.document(text)).flatMap(id) ?? ResultID(line: line)
   }
 
   /// Returns nil if the document has no member that can be an id.
@@ -70,12 +70,6 @@ struct RunParser: Sendable {
     guard let count = body.byteCount, count > limit else { return }
     throw MessageError(
       .invalidBody, "body", "it has \(count) bytes, but transport.maxRequestBytes allows \(limit); raise the limit")
-  }
-
-  private static func document(_ text: UnsafeRawBufferPointer) throws(MessageError) -> JSONValue {
-    do { return try JSONValue(parsing: text, options: .rejectDuplicates) } catch {
-      throw MessageError(.invalidDocument, "column \(error.column ?? 1)", "not JSON: \(error.message)")
-    }
   }
 
   /// Completes a URL without a scheme with the base URL of the configuration.

@@ -33,7 +33,10 @@ package enum RequestDocument {
     return try read(part, hosts)
   }
 
-  static func read(_ part: DocumentPart, _ hosts: HostEncoder?) throws(MessageError) -> Request {
+  /// - Parameter spelled: a text for the `json` of the body, which is sent if it has the same value.
+  static func read(
+    _ part: DocumentPart, _ hosts: HostEncoder?, spelled: [UInt8]? = nil
+  ) throws(MessageError) -> Request {
     guard let text = try part.string("url") else {
       throw part.failure("missing key \"url\": expected an absolute http or https URL")
     }
@@ -41,7 +44,7 @@ package enum RequestDocument {
     let method = try part.string("method") ?? "GET"
     var headers = try headers(part, "headers")
     BodyDocument.nameMediaType(of: part.json, in: &headers)
-    let body = try body(part, original: .empty) ?? .empty
+    let body = try body(part, original: .empty, parsed: spelled) ?? .empty
     var request = Request(method: method, url: url, headers: headers, body: body)
     if part.json["trailers"] != nil { request.trailers = try Self.headers(part, "trailers") }
     try request.validate()

@@ -7,9 +7,13 @@ package struct RequestLine: Sendable {
   package var request: Request
 
   /// Reads a document strictly: an unknown key is an error that names the key.
-  /// - Parameter hosts: converts a non-ASCII host in `url`; without an encoder such a host is refused.
+  /// - Parameters:
+  ///   - text: the text that the document was parsed from. With it, numbers and escapes in a `json` body stay as the text
+  ///     spells them.
+  ///   - hosts: converts a non-ASCII host in `url`; without an encoder such a host is refused.
   package init(
-    _ document: JSONValue, rules: DocumentRules = .line, hosts: HostEncoder? = nil
+    _ document: JSONValue, text: UnsafeRawBufferPointer? = nil, rules: DocumentRules = .line,
+    hosts: HostEncoder? = nil
   ) throws(MessageError) {
     let part = try DocumentPart(document, rules: rules)
     try part.allowKeys(["id"] + RequestDocument.keys + ["timeout"])
@@ -17,7 +21,7 @@ package struct RequestLine: Sendable {
     if let id, id.isObject || id.isArray {
       throw part.failure(at: "id", "expected a string, a number, true, false or null, found \(id.kindText)")
     }
-    request = try RequestDocument.read(part, hosts)
+    request = try RequestDocument.read(part, hosts, spelled: text.flatMap { Self.spelledBody(document, $0) })
     request.timeout = try Self.timeout(part)
   }
 
@@ -25,13 +29,25 @@ package struct RequestLine: Sendable {
   package init(
     parsing text: UnsafeRawBufferPointer, rules: DocumentRules = .line, hosts: HostEncoder? = nil
   ) throws(MessageError) {
-    let document: JSONValue
-    do {
-      document = try JSONValue(parsing: text, options: .rejectDuplicates)
-    } catch {
-      throw MessageError(.invalidDocument, "column \(error.column ?? 1)", "not JSON: \(error.message)")
+    try self.init(Self.document(text), text: text, rules: rules, hosts: hosts)
+  }
+
+  /// Parses the text of a line. An error names its column.
+  package static func document(_ text: UnsafeRawBufferPointer) throws(MessageError) -> JSONValue {
+    do { return try JSONValue(parsing: text, options: .rejectDuplicates) } catch {
+      let reason =
+        error.code == .numberOutOfRange
+        ? "an integer of more than 64 bits, or a number too large for a double, cannot be read; to send it in a body,"
+          + " write the body as \"text\", and name its content-type"
+        : "not JSON: \(error.message)"
+      throw MessageError(.invalidDocument, "column \(error.column ?? 1)", reason)
     }
-    try self.init(document, rules: rules, hosts: hosts)
+  }
+
+  /// The text of a `json` body without white space; nil if there is no such body.
+  private static func spelledBody(_ document: JSONValue, _ text: UnsafeRawBufferPointer) -> [UInt8]? {
+    guard document["body"]?["json"] != nil else { return nil }
+    return JSONLocator(Array(text)).compactText(of: JSONPointer(tokens: ["body", "json"]))
   }
 
   private static func timeout(_ part: DocumentPart) throws(MessageError) -> Duration? {

@@ -8,22 +8,31 @@ struct TypedRequest {
 
   /// - Parameter base: the base for a URL that has no scheme.
   init(_ text: String, from base: HTTPURL?) throws(MessageError) {
-    let document: JSONValue
-    if text.drop(while: \.isWhitespace).first == "{" {
-      do { document = try JSONValue(parsing: text.utf8, options: .rejectDuplicates) } catch {
-        throw MessageError(.invalidDocument, "column \(error.column ?? 1)", "not JSON: \(error.message)")
-      }
-    } else {
+    request = try Array(text.utf8).withUnsafeBytes { bytes in
+      Result { () throws(MessageError) in try Self.request(text, bytes, from: base) }
+    }.get()
+  }
+
+  /// - Parameter bytes: the text as UTF-8.
+  private static func request(
+    _ text: String, _ bytes: UnsafeRawBufferPointer, from base: HTTPURL?
+  ) throws(MessageError) -> Request {
+    guard text.drop(while: \.isWhitespace).first == "{" else {
       let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
       guard let url = words.last, words.count <= 2 else {
         throw MessageError(.invalidDocument, "line", "expected a URL, a method and a URL, or a request document")
       }
-      document = ["url": JSONValue(url)]
+      let document: JSONValue = ["url": JSONValue(url)]
       if words.count == 2 { document["method"] = words.first.map { JSONValue($0) } }
+      return try RequestLine(completed(document, base), hosts: .idna).request
     }
+    return try RequestLine(completed(RequestLine.document(bytes), base), text: bytes, hosts: .idna).request
+  }
+
+  private static func completed(_ document: JSONValue, _ base: HTTPURL?) throws(MessageError) -> JSONValue {
     if let base, let url = document["url"]?.string, !RelativeReference.hasScheme(url) {
       document["url"] = JSONValue(try RelativeReference.resolve(url, against: base, hosts: .idna).string)
     }
-    request = try RequestLine(document, hosts: .idna).request
+    return document
   }
 }

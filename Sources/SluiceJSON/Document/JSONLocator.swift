@@ -25,6 +25,30 @@ package struct JSONLocator {
     return position(atOffset: found)
   }
 
+  /// The text of the value at the end of the path, without white space outside of strings; nil if there is none.
+  package func compactText(of pointer: JSONPointer) -> [UInt8]? {
+    var scanner = self
+    for token in pointer.tokens {
+      guard let place = scanner.enter(token) else { return nil }
+      scanner.offset = place.value
+    }
+    let start = scanner.offset
+    scanner.skipValue()
+    return Self.compact(text[start..<scanner.offset])
+  }
+
+  private static func compact(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    var (compact, isInString, isEscaped) = ([UInt8](), false, false)
+    compact.reserveCapacity(text.count)
+    for byte in text {
+      if !isInString, spaces.contains(byte) { continue }
+      compact.append(byte)
+      if byte == UInt8(ascii: "\""), !isEscaped { isInString.toggle() }
+      isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+    }
+    return compact
+  }
+
   /// Line and column of an offset.
   package func position(atOffset offset: Int) -> JSONPosition {
     let before = text.prefix(offset)
@@ -75,9 +99,10 @@ package struct JSONLocator {
 
   private var next: UInt8? { offset < text.count ? text[offset] : nil }
 
+  private static let spaces: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
+
   private mutating func skipSpace(and separator: UInt8? = nil) {
-    let spaces: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
-    while let byte = next, spaces.contains(byte) || byte == separator { offset += 1 }
+    while let byte = next, Self.spaces.contains(byte) || byte == separator { offset += 1 }
   }
 
   private mutating func readKey() -> String? {
