@@ -100,10 +100,19 @@ import Testing
     server.release()
     let result = try await running.wait()
     #expect(result.status == 1)
-    #expect(result.errorText.contains("--concurrency 300 can need 556 descriptors, but only 64 are allowed"))
+    #expect(result.errorText.contains("this run can need 556 descriptors (300 for --concurrency, 256 for"))
+    #expect(result.errorText.contains("but only 64 are allowed"))
+    #expect(result.errorText.contains("or lower --concurrency"))
     let documents = try result.documents
     #expect(documents.count == 300)
     #expect(documents.contains { $0.status == 200 } && documents.contains { $0.errorCode == "resources" })
+  }
+
+  @Test func `a run with one request in flight is not told to lower --concurrency`() async throws {
+    let script = "ulimit -n 64; exec \(Tool.path) run -q --concurrency 1 </dev/null"
+    let result = try await Command.run("sh", ["-c", script], environment: Tool.cleared)
+    #expect(result.status == 0 && result.errorText.contains("this run can need 257 descriptors"), "\(result.errorText)")
+    #expect(!result.errorText.contains("lower --concurrency"), "\(result.errorText)")
   }
 
   @Test func `a full output device ends the run with status 1, and the reason is printed`() async throws {

@@ -189,14 +189,19 @@ enum RunCommand {
     }
   }
 
+  /// The descriptors that a run can need besides one for each request in flight: for files, loops and plugins, and for
+  /// idle connections.
+  private static let otherDescriptors = 256
+
   /// Over HTTP/1.1, each request in flight needs a connection, which needs a descriptor.
   private static func raiseDescriptorLimit(for settings: RunSettings) {
-    let needed = settings.concurrency + 256
+    let needed = settings.concurrency + otherDescriptors
     let limit = DescriptorLimit.raise(to: needed)
     guard limit.soft < needed else { return }
     StandardError.say(
-      "--concurrency \(settings.concurrency) can need \(needed) descriptors, but only \(limit.soft) are allowed; "
-        + "raise the hard limit (ulimit -Hn), or lower --concurrency", .warning)
+      "this run can need \(needed) descriptors (\(settings.concurrency) for --concurrency, \(otherDescriptors) for files,"
+        + " plugins and kept connections), but only \(limit.soft) are allowed; raise the hard limit (ulimit -Hn)"
+        + (settings.concurrency > 1 ? ", or lower --concurrency" : ""), .warning)
   }
 
   private static func status(
