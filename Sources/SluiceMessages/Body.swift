@@ -6,7 +6,7 @@ public enum Body: Sendable {
   case bytes([UInt8])
   /// Content in a file: an upload, or a response that was too large for memory.
   case file(FileBody)
-  /// Content produced piece by piece, once; it cannot be sent a second time.
+  /// Content produced piece by piece, usually only once; it can then not be sent a second time.
   case stream(BodyStream)
 
   /// Text as UTF-8.
@@ -36,7 +36,7 @@ public enum Body: Sendable {
 
   /// Whether the body can be sent again: by a retry, or by a redirect that keeps the method.
   package var isReplayable: Bool {
-    if case .stream = self { false } else { true }
+    if case .stream(let stream) = self { stream.renewed != nil } else { true }
   }
 }
 
@@ -72,7 +72,10 @@ public final class BodyStream: Sendable {
   /// Returns the trailers that replace the request's trailers; nil keeps the request's trailers. Called on the loop,
   /// once, after the last piece.
   package let trailers: (@Sendable () -> HeaderFields)?
+  /// Makes another stream with the same content, from its beginning; nil if the content can be produced only once.
+  package let renewed: (@Sendable () -> BodyStream)?
   private let reader = Mutex<Reader?>(nil)
+  private let isTaken = Mutex(false)
 
   /// Wraps the function in a structure, because Swift would wrap a function that is directly in a generic container
   /// once more on each access.
@@ -85,6 +88,18 @@ public final class BodyStream: Sendable {
     self.byteCount = byteCount
     self.read = read
     trailers = nil
+    renewed = nil
+  }
+
+  /// A stream whose content can be produced again.
+  package init(
+    byteCount: Int?, renewed: (@Sendable () -> BodyStream)?,
+    read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?
+  ) {
+    self.byteCount = byteCount
+    self.read = read
+    self.renewed = renewed
+    trailers = nil
   }
 
   /// A stream whose trailers are known only at its end.
@@ -94,6 +109,17 @@ public final class BodyStream: Sendable {
     byteCount = nil
     self.read = read
     self.trailers = trailers
+    renewed = nil
+  }
+
+  /// The stream that a reader reads: this one, or from the second call on a new one, if there can be one.
+  package func taken() -> BodyStream {
+    guard let renewed else { return self }
+    let wasTaken = isTaken.withLock { isTaken in
+      defer { isTaken = true }
+      return isTaken
+    }
+    return wasTaken ? renewed() : self
   }
 
   /// Makes the reader of the stream ask again. May be called on any thread, and also by the function that reads. Does
@@ -107,11 +133,14 @@ public final class BodyStream: Sendable {
     reader.withLock { $0 = new }
   }
 
-  /// Creates a stream that reads this stream through `read`. When this stream is woken, the new stream is woken too.
+  /// Creates a stream that reads this stream through `read`. When this stream is woken, the new stream is woken too. If
+  /// the content is produced again, it is not read through `read`.
   package func mapped(
     _ read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?
   ) -> BodyStream {
-    let outer = trailers.map { BodyStream(trailers: $0, read: read) } ?? BodyStream(byteCount: byteCount, read: read)
+    let outer =
+      trailers.map { BodyStream(trailers: $0, read: read) }
+      ?? BodyStream(byteCount: byteCount, renewed: renewed, read: read)
     onWake { [weak outer] in outer?.wake() }
     return outer
   }

@@ -133,12 +133,12 @@ extension MultipartForm {
   /// The `Content-Type` of a message that has the form as its body.
   package var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
-  /// The form as a body. It can be sent again if the form has no file.
+  /// The form as a body, which can be sent again: its files are then read again.
   package func makeBody() -> Body {
     let segments = allSegments
     if segments.count == 1, case .bytes(let bytes) = segments[0] { return .bytes(bytes) }
     let pieces = MultipartPieces(segments: segments)
-    return .stream(ProducedBody(pieces, byteCount: pieces.byteCount).stream)
+    return .stream(ProducedBody(pieces, byteCount: pieces.byteCount, isRepeatable: true).stream)
   }
 
   /// The segments of the form, including the closing boundary.

@@ -34,7 +34,12 @@ package final class ProducedBody: Sendable {
 
   /// - Parameter produce: called in a task when the body is first read. The body ends when this closure returns. The
   ///   task has the task-local values of the code that calls this initializer.
-  init(byteCount: Int?, _ produce: @escaping @Sendable (RequestBodyWriter) async throws -> Void) {
+  /// - Parameter renewed: makes the stream of another body with the same content and a known length; nil if there is
+  ///   none.
+  init(
+    byteCount: Int?, renewed: (@Sendable () -> BodyStream)? = nil,
+    _ produce: @escaping @Sendable (RequestBodyWriter) async throws -> Void
+  ) {
     let state = Locked(State())
     self.state = state
     let weakly = WeakStream()
@@ -53,15 +58,19 @@ package final class ProducedBody: Sendable {
     let read: @Sendable (Int) throws -> [UInt8]? = { try Self.take($0, state, start) }
     stream =
       byteCount == nil
-      ? BodyStream(trailers: { state.withLock(\.trailers) }, read: read) : BodyStream(byteCount: byteCount, read: read)
+      ? BodyStream(trailers: { state.withLock(\.trailers) }, read: read)
+      : BodyStream(byteCount: byteCount, renewed: renewed, read: read)
     weakly.stream.withLock { [stream] in $0.value = stream }
   }
 
   /// A body that consists of the elements of a sequence.
+  ///
+  /// - Parameter isRepeatable: whether the sequence, whose length is known, can be read more than once.
   package convenience init<Pieces: AsyncSequence & Sendable>(
-    _ pieces: Pieces, byteCount: Int?
+    _ pieces: Pieces, byteCount: Int?, isRepeatable: Bool = false
   ) where Pieces.Element == [UInt8] {
-    self.init(byteCount: byteCount) { writer in
+    let renewed: @Sendable () -> BodyStream = { ProducedBody(pieces, byteCount: byteCount).stream }
+    self.init(byteCount: byteCount, renewed: isRepeatable ? renewed : nil) { writer in
       for try await piece in pieces { try await writer.write(piece) }
     }
   }

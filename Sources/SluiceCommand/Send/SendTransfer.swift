@@ -13,6 +13,8 @@ final class SendTransfer: Sendable {
   private let output: SendOutput
   private let writeOut: WriteOut?
   private let parent: ParentContext
+  /// When the request is sent again; nil if it never is, or if nothing is said about it.
+  private let retry: RetryPolicy?
   /// Whether this transfer must keep the order of the plan, because it writes to standard output.
   let isOrdered: Bool
 
@@ -25,6 +27,8 @@ final class SendTransfer: Sendable {
     self.request = request
     writeOut = setup.writeOut
     parent = setup.parent
+    let isRetried = setup.configuration.maximumAttempts > 1 && arguments.has("retry") && !arguments.has("silent")
+    retry = isRetried ? setup.configuration.retry : nil
     isOrdered = output.isStandard || writeOut != nil
   }
 
@@ -63,6 +67,7 @@ final class SendTransfer: Sendable {
     let failure = try output.finish(result)
     let status = status(result, failure, signals)
     if status != .succeeded { output.discard() }
+    if let retry, signals.received == nil { RetryNotice.explain(result, retry) }
     try writeOut?.write(result, hops.all, file: output.pathBytes, status)
     return status
   }

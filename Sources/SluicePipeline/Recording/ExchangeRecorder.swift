@@ -28,9 +28,10 @@ final class ExchangeRecorder: @unchecked Sendable {
     if case .stream = request.body { exchange.isRequestStreamed = true }
   }
 
-  /// The request body for the transaction. A body that can be produced only once is gathered while it is read.
+  /// The request body for the transaction. A streamed body is gathered while it is read for the first time.
   func tapped(_ body: Body) -> Body {
-    guard case .stream(let stream) = body else { return body }
+    guard case .stream(let given) = body else { return body }
+    let stream = given.taken()
     let requestBody = RecordedBody(transport.makeBodyGatherer(options))
     self.requestBody = requestBody
     let tapped = stream.mapped { [self] maximum in try read(stream, maximum) }

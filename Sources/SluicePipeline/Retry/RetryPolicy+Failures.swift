@@ -4,7 +4,7 @@ extension RetryPolicy {
   var concernsFailures: Bool { connectionErrors != .never || coversEveryFailure }
 
   /// Whether another attempt can succeed after that failure.
-  func wants(_ failure: TransactionError) -> Bool {
+  package func wants(_ failure: TransactionError) -> Bool {
     guard failure.stage == nil else { return false }
     if coversEveryFailure, !Self.finalCodes.contains(failure.code) { return true }
     switch connectionErrors {

@@ -87,7 +87,7 @@ extension Transaction {
   private func passRequest(before end: Int) throws(TransactionError) -> TransactionMachine.Event? {
     if case .stream(let stream) = exchange.nativeRequest.body {
       // The body is gathered first, so that another attempt begins with the body that the caller gave.
-      return pass(.request, [], from: stream) { transaction, body in
+      return pass(.request, [], from: stream.taken()) { transaction, body in
         transaction.gatheredBody = body
         transaction.machine.bodyBecameReplayable()
         transaction.exchange.nativeRequest.body = body
@@ -166,7 +166,7 @@ extension Transaction {
 
   private func stream(of body: Body) throws(TransactionError) -> BodyStream {
     switch body {
-    case .stream(let stream): return stream
+    case .stream(let stream): return stream.taken()
     case .empty: return BodyStream { _ in nil }
     case .bytes(let bytes):
       let rest = RemainingBytes(bytes[...])

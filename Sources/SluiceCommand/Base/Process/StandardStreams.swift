@@ -11,6 +11,15 @@ enum StandardInput {
   /// The descriptor of the command's input.
   static var descriptor: Int32 { kept.withLock { $0 } }
 
+  /// Whether the input is `/dev/null`, or a regular file that has been read to its end. Takes nothing from the input.
+  static var isEmpty: Bool {
+    var (status, null, byte) = (stat(), stat(), UInt8(0))
+    guard fstat(descriptor, &status) == 0 else { return false }
+    // A file of /proc has the size 0, but can have content.
+    if status.st_mode & S_IFMT == S_IFREG { return pread(descriptor, &byte, 1, lseek(descriptor, 0, SEEK_CUR)) == 0 }
+    return status.st_mode & S_IFMT == S_IFCHR && stat("/dev/null", &null) == 0 && status.st_rdev == null.st_rdev
+  }
+
   fileprivate static func keep(_ descriptor: Int32) { kept.withLock { $0 = descriptor } }
 }
 

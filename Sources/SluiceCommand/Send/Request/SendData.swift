@@ -35,7 +35,7 @@ struct SendData {
       if streamsInput, isInput || DataReader.isPipe(upload) {
         let source =
           isInput ? .descriptor(StandardInput.descriptor) : PumpedBody.Source.file(FileBody(path: upload, byteCount: 0))
-        body = PumpedBody.make(source)
+        body = isInput && StandardInput.isEmpty ? .empty : PumpedBody.make(source)
       } else {
         body = try reader.body(ofFile: isInput ? "-" : upload, "-T")
       }
