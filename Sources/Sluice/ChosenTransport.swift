@@ -35,7 +35,7 @@ final class ChosenTransport: Transport {
       return wire.start(request, options, observer: observer)
     }
     if let wish = wishBeyondCurl(request, options) {
-      return wire.fail(request, options, refusal(of: wish), observer: observer)
+      return wire.fail(request, options, Self.refusal(of: wish, settings), observer: observer)
     }
     do throws(TransportError) {
       return try startedCurl().start(request, options, observer: observer)
@@ -55,7 +55,18 @@ final class ChosenTransport: Transport {
     return hasIdentity ? "the request has its own client certificate" : nil
   }
 
-  private func refusal(of wish: String) -> TransportError {
+  /// Why the settings do not let any request to the origin be sent; nil if they do. Only the settings and the environment
+  /// are examined: no name is looked up, and nothing is connected.
+  static func obstacle(to origin: Origin, _ settings: TransportSettings) -> TransportError? {
+    let proxy = ProxyChoice(settings)
+    guard settings.needsCurl || settings.engine == .auto && proxy.isPossible(for: origin) else {
+      return WireTransport.obstacle(to: origin, settings)
+    }
+    if let wish = settings.wishBeyondCurl { return refusal(of: wish, settings) }
+    return proxy.fault(for: origin, settings.names)
+  }
+
+  private static func refusal(of wish: String, _ settings: TransportSettings) -> TransportError {
     TransportError(
       .transport,
       "\(wish), which Sluice does not support over libcurl, but the settings need libcurl; use no proxy"

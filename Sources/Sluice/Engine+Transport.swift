@@ -1,6 +1,7 @@
 public import SluiceAssembly
 public import SluiceEngine
 public import SluiceLoop
+package import SluiceMessages
 package import SluicePipeline
 public import SluiceTrial
 import SluiceWire
@@ -48,9 +49,15 @@ extension Engine {
       log: log)
   }
 
+  /// Why no request to the URL can be sent with the settings of the configuration; nil if the settings do not exclude it.
+  /// Looks up no name, and connects to nothing.
+  package static func obstacle(to url: HTTPURL, _ configuration: Configuration) -> TransportError? {
+    ChosenTransport.obstacle(to: url.origin, configuration.transport)
+  }
+
   /// Reads the files of `transport.tls`, as the first https connection of an engine would.
   ///
-  /// - Throws: an error if a file cannot be used, or if certificate and key do not belong together.
+  /// - Throws: an error if a file or a list of ciphers cannot be used, or if certificate and key do not belong together.
   package static func checkTLS(_ configuration: Configuration) throws(TransportError) {
     try WireTransport.checkTLS(configuration.transport)
   }

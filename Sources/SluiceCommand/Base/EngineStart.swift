@@ -23,14 +23,25 @@ enum EngineStart {
     do { return try Configuration(text: text, file: file) } catch { throw CommandError(.usage, "\(error)") }
   }
 
+  /// Reads the files of `transport.tls`, which the engine itself would read only for its first https connection, when
+  /// other requests may have been sent.
+  static func checkTLS(_ configuration: Configuration) throws(CommandError) {
+    do throws(TransportError) { try Engine.checkTLS(configuration) } catch {
+      let place = configuration.file.map { "\($0): " } ?? ""
+      throw CommandError(.usage, "\(place)transport.tls: \(error.message)")
+    }
+  }
+
   /// - Parameters:
+  ///   - hasCheckedTLS: whether the caller has already checked the settings of TLS.
   ///   - updates: what the engine does with signed releases.
   ///   - trial: runs each library in a trial before the engine loads it; if nil, there is no trial.
   ///   - wrap: wraps the transport of each loop.
   static func engine(
-    _ configuration: Configuration, updates: EngineUpdates = .installed, trial: HelperTrial? = HelperTrial(warn: warn),
-    wrap: TransportWrapper? = nil
+    _ configuration: Configuration, hasCheckedTLS: Bool = false, updates: EngineUpdates = .installed,
+    trial: HelperTrial? = HelperTrial(warn: warn), wrap: TransportWrapper? = nil
   ) throws(CommandError) -> Engine {
+    if !hasCheckedTLS { try checkTLS(configuration) }
     // The command's exit function must be registered after the libraries are loaded. It then runs before the exit
     // functions that the libraries have registered.
     defer { ProcessEnd.watch() }

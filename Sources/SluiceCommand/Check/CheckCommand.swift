@@ -40,8 +40,7 @@ enum CheckCommand {
       // All libraries are checked here, because the engine would stop at the first problem.
       let refusals = configuration.plugins.compactMap { refusal($0, configuration) }
       guard refusals.isEmpty else { return (configuration, refusals) }
-      let problems = try CheckTrial(file, text, configuration).problems()
-      return (configuration, problems.isEmpty ? fileProblems(configuration, file) : problems)
+      return (configuration, try CheckTrial(file, text, configuration).problems())
     } catch {
       return (nil, [error])
     }
@@ -65,14 +64,6 @@ enum CheckCommand {
       let names = configuration.plugins(of: library).map { PlainText.quote($0) }.joined(separator: ", ")
       return PluginReport(library).swapWarnings.map { "plugin \(names) at \(library): \($0)" }
     }
-  }
-
-  /// What is wrong with the files of `transport.tls`, which an engine reads only for its first https connection.
-  private static func fileProblems(_ configuration: Configuration, _ file: String) -> [CommandError] {
-    do throws(TransportError) { try Engine.checkTLS(configuration) } catch {
-      return [CommandError(.usage, "\(file): transport.tls: \(error.message)")]
-    }
-    return []
   }
 
   private static func words(_ file: String, _ configuration: Configuration) -> String {

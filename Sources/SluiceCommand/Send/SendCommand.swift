@@ -36,6 +36,8 @@ enum SendCommand {
     // All requests are checked before the engine starts, so that wrong arguments are reported before any plugin is
     // loaded and any request is sent.
     for index in plan.samples where plan.count > 1 { try SendTransfer.check(plan[index], setup) }
+    try setup.checkTLS()
+    if arguments.has("create-dirs") { try OutputPath.checkNesting(plan, SendFiles.sideFiles(arguments)) }
     let first = try SendTransfer(plan[0], setup)
     // From now on, signals do not end the process at once; the session will handle them.
     signals.onSignal {}
@@ -54,7 +56,7 @@ enum SendCommand {
     } else if arguments.has("silent") {
       LogOutput.adopt(LogOutput.Settings(least: .error))
     }
-    let engine = try EngineStart.engine(setup.configuration, wrap: sides.wrapper)
+    let engine = try EngineStart.engine(setup.configuration, hasCheckedTLS: true, wrap: sides.wrapper)
     let session = SendSession(plan, setup, engine, arguments, signals, sides)
     let progress = try SendProgress(arguments, session)
     var (status, result) = try session.run(first)

@@ -126,7 +126,6 @@ enum SendConfiguration {
       }
       configuration.redirects.maximum = 0
     }
-    if let schemes = try SchemeRule.make(arguments) { schemes.append(to: &configuration) }
     if arguments.has("location-trusted") { configuration.redirects.kept += SecretList.credentialFields }
     if arguments.has("location"), configuration.redirects.maximum == 0 { configuration.redirects.maximum = 20 }
     if let limit = arguments["max-redirs"] {

@@ -20,6 +20,7 @@ struct SendSetup: Sendable {
   let parallelLimit: Int
   private let contents = SendContents()
   private let netrc: Netrc?
+  private let schemes: SchemeRule?
   private let wantsExplanation: Bool
 
   init(_ arguments: ParsedArguments) throws(CommandError) {
@@ -27,6 +28,8 @@ struct SendSetup: Sendable {
     try SendOutput.check(arguments)
     parallelLimit = try Self.parallelLimit(arguments)
     configuration = try SendConfiguration.make(arguments)
+    schemes = try SchemeRule.make(arguments)
+    schemes?.append(to: &configuration)
     mask = SecretMask(configuration.redaction)
     cookies = try CookieOptions.make(arguments)
     cookies?.add(to: &configuration)
@@ -61,6 +64,18 @@ struct SendSetup: Sendable {
   /// Lets a caller add its stages to the configuration.
   mutating func configure(_ body: (inout Configuration) -> Void) { body(&configuration) }
 
+  /// Refuses a URL to which the settings let no request be sent. A library is not loaded yet; it could change the URL, or
+  /// answer the request itself.
+  func checkReach(of url: HTTPURL) throws(CommandError) {
+    guard configuration.libraries.isEmpty, let obstacle = Engine.obstacle(to: url, configuration) else { return }
+    throw SendStatus.failure(obstacle)
+  }
+
+  /// Reads the files of the options about TLS, and the lists of ciphers, as the first https connection would.
+  func checkTLS() throws(CommandError) {
+    do throws(TransportError) { try Engine.checkTLS(configuration) } catch { throw SendStatus.failure(error) }
+  }
+
   func request(_ arguments: ParsedArguments) throws(CommandError) -> Request {
     var range: String?
     if arguments.has("continue-at") {
@@ -70,6 +85,7 @@ struct SendSetup: Sendable {
       arguments, configuration, contents: contents, netrc: netrc, jar: cookies?.jar, range: range
     ).make()
     request.wantsExplanation = wantsExplanation
+    try schemes?.check(request.url)
     return request
   }
 }

@@ -9,6 +9,12 @@ enum SendStatus {
   /// The output could not be written.
   static let notWritten = ExitStatus(code: 23)
 
+  /// The error of a request that is refused before anything is sent, with the status that the request would have.
+  static func failure(_ error: TransportError) -> CommandError {
+    let error = TransactionError(error)
+    return CommandError(of(error), error.description)
+  }
+
   static func of(_ error: TransactionError) -> ExitStatus { ExitStatus(code: code(of: error)) }
 
   private static func code(of error: TransactionError) -> Int32 {

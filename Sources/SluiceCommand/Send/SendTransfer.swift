@@ -34,7 +34,9 @@ final class SendTransfer: Sendable {
 
   /// Checks the arguments of a request. Changes nothing.
   static func check(_ arguments: ParsedArguments, _ setup: SendSetup) throws(CommandError) {
-    try SendOutput.check(arguments, besides: inputFile(of: try setup.request(arguments)))
+    let request = try setup.request(arguments)
+    try setup.checkReach(of: request.url)
+    try SendOutput.check(arguments, besides: inputFile(of: request))
   }
 
   /// The file that is read while the request is sent.
@@ -65,9 +67,9 @@ final class SendTransfer: Sendable {
     }
     if signals.received != nil { output.hurry() }
     let failure = try output.finish(result)
+    if let retry, signals.received == nil { RetryNotice.explain(result, retry) }
     let status = status(result, failure, signals)
     if status != .succeeded { output.discard() }
-    if let retry, signals.received == nil { RetryNotice.explain(result, retry) }
     try writeOut?.write(result, hops.all, file: output.pathBytes, status)
     return status
   }

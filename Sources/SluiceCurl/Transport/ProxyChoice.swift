@@ -1,3 +1,4 @@
+import CCurl
 import Glibc
 import SluiceLoop
 package import SluiceMessages
@@ -34,6 +35,35 @@ package struct ProxyChoice: Sendable {
   /// Whether a proxy may apply to an origin. With `no_proxy`, libcurl may still not use it.
   package func isPossible(for origin: Origin) -> Bool {
     !(origin.scheme == .http ? plain : secure).isEmpty && !direct.contains(origin.host)
+  }
+
+  /// Why libcurl cannot use the proxy of an origin, found as libcurl finds it for each request; nil if it can, if there is
+  /// no proxy, or if `no_proxy` decides.
+  package func fault(for origin: Origin, _ names: SettingNames) -> TransportError? {
+    let proxy = origin.scheme == .http ? plain : secure
+    guard !proxy.isEmpty, Self.environment("no_proxy", "NO_PROXY") == nil, let url = curl_url() else { return nil }
+    defer { curl_url_cleanup(url) }
+    let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME)
+    let reason: String
+    if curl_url_set(url, CURLUPART_URL, proxy, flags) != CURLUE_OK {
+      reason = "the URL of the proxy is not valid"
+    } else if let scheme = Self.scheme(url), !Self.schemes.contains(scheme) {
+      reason =
+        "the URL of the proxy has the scheme \(PlainText.quote(scheme)), and libcurl knows http, https, socks4, socks4a, socks5 and socks5h"
+    } else {
+      return nil
+    }
+    return TransportError(.proxy, reason + names.proxyAdvice, to: origin, isBeforeSending: true)
+  }
+
+  /// The schemes that libcurl knows for a proxy.
+  private static let schemes = ["http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"]
+
+  private static func scheme(_ url: OpaquePointer) -> String? {
+    var text: UnsafeMutablePointer<CChar>?
+    guard curl_url_get(url, CURLUPART_SCHEME, &text, 0) == CURLUE_OK, let text else { return nil }
+    defer { curl_free(text) }
+    return String(cString: text).lowercased()
   }
 
   /// Whether it is certain that requests go to an HTTP proxy. False if `no_proxy` is set, because libcurl then decides

@@ -134,13 +134,18 @@ enum WireFailure {
     return make(.tls, failure.detail + advice, origin, isBeforeSending: true).with(detail)
   }
 
-  /// The files of the settings cannot be used for TLS.
+  /// The files or the ciphers of the settings cannot be used for TLS.
   static func files(_ failure: TLSFailure, _ settings: TransportSettings) -> TransportError {
-    let names =
-      failure.moment == .authorities ? [settings.tls.ca] : [settings.tls.certificate, settings.tls.key]
-    let files = names.compactMap { $0.map(PlainText.path) }.joined(separator: " and ")
+    let names: [String?] =
+      switch failure.moment {
+      case .authorities: [settings.tls.ca.map(PlainText.path)]
+      case .ciphers: [settings.tls.ciphers.tls12, settings.tls.ciphers.tls13].map { $0.map { PlainText.quote($0) } }
+      default: [settings.tls.certificate, settings.tls.key].map { $0.map(PlainText.path) }
+      }
+    let used = names.compactMap(\.self).joined(separator: " and ")
     let advice = TLSAdvice(failure.detail, settings).advice(at: failure.moment)
-    return TransportError(.tls, "cannot use \(files): \(failure.detail)\(advice)", isBeforeSending: true)
+    return TransportError(.tls, "cannot use \(used): \(failure.detail)\(advice)", isBeforeSending: true)
+      .with(failure.moment == .ownCertificate ? .ownCertificate : nil)
   }
 
   /// Returns the error for a client certificate that the server does not accept; nil for other failures. In TLS 1.3, a

@@ -250,22 +250,6 @@ package final class WireTransport: Transport, @unchecked Sendable {
     }
   }
 
-  /// Reads the files that the settings name for TLS, as the first connection over TLS would. Does nothing if one of them
-  /// is a pipe or a terminal, which can be read only once, or if libcurl would read them.
-  ///
-  /// - Throws: an error if OpenSSL cannot use a file.
-  package static func checkTLS(_ settings: TransportSettings) throws(TransportError) {
-    let files = [settings.tls.ca, settings.tls.certificate, settings.tls.key].compactMap(\.self)
-    guard !settings.needsCurl, !files.isEmpty, files.allSatisfy(canBeReadAgain) else { return }
-    do { _ = try TLSContext(settings.tls, offersHTTP2: false) } catch { throw WireFailure.files(error, settings) }
-  }
-
-  /// Whether the path names a file, or a folder, which is refused at once.
-  private static func canBeReadAgain(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
-  }
-
   private struct ContextKey: Hashable {
     let settings: TLSSettings
     let offersHTTP2: Bool

@@ -5,7 +5,7 @@ import SluiceRecords
 
 /// `--proto` and `--proto-redir`: the schemes that are allowed for requests, and for redirects.
 final class SchemeRule: Interceptor, Tracer {
-  let capabilities: StageCapabilities = .issue
+  let capabilities: StageCapabilities = [.issue, .redirect]
   let interests = TraceInterests()
   /// The URL of the first hop.
   private final class Beginning {
@@ -32,6 +32,21 @@ final class SchemeRule: Interceptor, Tracer {
     configuration.addStage("send --proto", StageCode(direct: self))
   }
 
+  /// Refuses a URL of the arguments, before anything is sent.
+  func check(_ url: HTTPURL) throws(CommandError) {
+    guard !first.contains(url.origin.scheme) else { return }
+    let failure = Self.failure(url.origin.scheme)
+    let shown = PlainText.quote(SecretList().url(url.string))
+    throw CommandError(.failed, "send: \(failure.code): \(shown): \(failure.message)")
+  }
+
+  /// Refuses the target of a redirect, before a connection to it is made.
+  func interceptRedirect(_ exchange: Exchange, _ redirect: Redirect) -> Verdict {
+    let scheme = redirect.url.origin.scheme
+    return redirected.contains(scheme) ? .proceed : .fail(Self.failure(scheme))
+  }
+
+  /// Refuses a scheme that a stage has put in place of the given one.
   func interceptIssue(_ exchange: Exchange) -> Verdict {
     let url = exchange.nativeRequest.url
     let scheme = url.origin.scheme
@@ -41,8 +56,11 @@ final class SchemeRule: Interceptor, Tracer {
     let isRedirected = (exchange.attachments[self] as? Beginning)?.url != url
     let allowed = isRedirected ? redirected : first
     guard !allowed.contains(scheme) else { return .proceed }
-    return .fail(
-      StageFailure(code: .unsupportedScheme, message: "\(scheme) is not allowed by --proto or --proto-redir"))
+    return .fail(Self.failure(scheme))
+  }
+
+  private static func failure(_ scheme: Origin.Scheme) -> StageFailure {
+    StageFailure(code: .unsupportedScheme, message: "\(scheme) is not allowed by --proto or --proto-redir")
   }
 
   func record(_ event: TraceEvent) {}

@@ -84,6 +84,33 @@ enum OutputPath {
     }
   }
 
+  /// Refuses an output that would have to be a folder, because it leads to another output. With `--create-dirs`, this
+  /// would otherwise be found when the second of the two is opened, after the first request was sent.
+  ///
+  /// - Parameter others: the files that are written besides the bodies of responses.
+  static func checkNesting(_ plan: SendPlan, _ others: [String]) throws(CommandError) {
+    var outputs: [(path: String, parts: [Substring])] = []
+    for index in plan.samples {
+      guard let path = try make(plan[index])?.path, !StandardOutput.isNamed(by: path) else { continue }
+      outputs.append((path, parts(of: path)))
+    }
+    let files = Set(outputs.map(\.parts) + others.map(parts))
+    for (path, parts) in outputs {
+      guard let count = (1..<max(1, parts.count)).first(where: { files.contains(Array(parts.prefix($0))) }) else {
+        continue
+      }
+      throw CommandError(
+        SendStatus.notWritten,
+        "send: cannot write \(PlainText.path(path)): its folder "
+          + "\(PlainText.path("/" + parts.prefix(count).joined(separator: "/"))) is also the name of an output; name another"
+      )
+    }
+  }
+
+  private static func parts(of path: String) -> [Substring] {
+    SystemPath.absolute(path).split(separator: "/").filter { $0 != "." }
+  }
+
   static func createFolders(of path: String) throws(CommandError) {
     for folder in folders(of: path) {
       guard mkdir(SystemPath.of(folder), 0o750) == 0 || errno == EEXIST else {

@@ -2,7 +2,8 @@ import SluiceMessages
 
 /// Checks the files in the arguments of `send`: no option may write to a file that another option reads or writes.
 enum SendFiles {
-  private static let written = ["output", "har", "record", "events", "dump-header", "cookie-jar"]
+  private static let side = ["har", "record", "events", "dump-header", "cookie-jar"]
+  private static let written = ["output"] + side
   private static let read = ["upload-file", "cookie", "netrc-file", "cert", "key", "cacert", "config"]
 
   /// - Parameter options: the files with options (`-K`), which have already been removed from the arguments.
@@ -20,6 +21,11 @@ enum SendFiles {
           .usage, "send: --\(name): \(PlainText.path(path)) is also the file of --\(other); name another file")
       }
     }
+  }
+
+  /// The files that are written besides the bodies of responses.
+  static func sideFiles(_ arguments: ParsedArguments) -> [String] {
+    side.flatMap { arguments.all($0) }.filter { !StandardOutput.isNamed(by: $0) }
   }
 
   /// The files that the values of options name after `@`. In the values of form fields, the names follow `=@` or `=<`.
