@@ -21,7 +21,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("curl", 0, "  reached: /"), ("curl", 0, "libcurl.so.4 (libcurl/"), ("ldconfig", 1, "linked statically"),
+    ("curl", 0, "  reached: /"), ("curl", 0, "libcurl.so.4 (libcurl/"), ("ldconfig", 4, "linked statically"),
+    ("ldconfig", 4, "  perhaps reached: it may start programs\n"),
     ("/bin/true", 1, "not linked with libcurl, and neither opens modules nor starts programs"),
     ("/bin/sh", 4, "  perhaps reached: it starts programs (execve)\n"),
     ("no-such-program", 127, "sluice: attach: no-such-program: no such program on PATH\n"),
@@ -48,12 +49,12 @@ import Testing
 
   @Test func `a script is not reached if its interpreter is static, missing or the script itself`() async throws {
     let program = folder.path("program")
-    for (line, reason) in [
-      ("#!/sbin/ldconfig", "linked statically"), ("#!/no/such", "a script for /no/such, which cannot be run"),
-      ("#!\(program)", "a script for \(program), which cannot be run"),
+    for (line, status, reason) in [
+      ("#!/sbin/ldconfig", 4, "linked statically"), ("#!/no/such", 1, "a script for /no/such, which cannot be run"),
+      ("#!\(program)", 1, "a script for \(program), which cannot be run"),
     ] {
       let answer = try await list(try writeProgram("\(line)\n"))
-      #expect(answer.status == 1)
+      #expect(answer.status == Int32(status))
       #expect(answer.text.contains("not reached: ") && answer.text.contains(reason), "\(answer.text)")
     }
   }
@@ -105,11 +106,47 @@ import Testing
     #expect(answer.text.contains("  perhaps reached: libmodules.so.1 opens modules (dlopen)\n"), "\(answer.text)")
   }
 
-  @Test func `a program for musl is not reached`() async throws {
-    try await compile("return system(\"x\");", ["-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1"])
+  @Test(arguments: [
+    ("return 0;", 1, ""), ("return dlopen(\"m\", 1) != 0;", 1, ""),
+    ("return system(\"x\");", 4, "  perhaps reached: it starts programs (system)\n"),
+  ])
+  func `a program for musl is not reached, but programs that it starts may be`(
+    _ call: String, _ status: Int32, _ reason: String
+  ) async throws {
+    try await compile(call, ["-Wl,--dynamic-linker=/no/such/ld-musl-x86_64.so.1"])
     let answer = try await list("program")
-    #expect(answer.status == 1)
+    #expect(answer.status == status)
     #expect(answer.text.contains("not reached: its C library is musl"), "\(answer.text)")
+    #expect(answer.text.hasSuffix("glibc only\n\(reason)"), "\(answer.text)")
+  }
+
+  @Test func `a file that is no whole program is named as what it is`() async throws {
+    try await compile("return 0;")
+    let whole = try FileTree.read(folder.path("program"))
+    _ = try folder.write(Array(whole.prefix(1000)), to: "truncated")
+    try await compile("return 0;", ["-shared", "-fPIC"])
+    try await Command.check("mv", [folder.path("program"), folder.path("library")])
+    try await compile("return 0;", ["-c"])
+    for (name, reason) in [
+      ("truncated", "its file is truncated"), ("library", "it is a shared library, not a program"),
+      ("program", "it is not a program for this machine"),
+    ] {
+      try #require(chmod(folder.path(name), 0o755) == 0)
+      let answer = try await list(name)
+      #expect(answer.status == 1)
+      #expect(answer.text.hasSuffix("\n  not reached: \(reason)\n"), "\(answer.text)")
+    }
+  }
+
+  @Test func `a program without a table of sections is perhaps reached`() async throws {
+    try await compile("return 0;")
+    var bytes = try FileTree.read(folder.path("program"))
+    // The offset of the table, its number of entries, and the entry with the names.
+    for index in Array(40..<48) + Array(60..<64) { bytes[index] = 0 }
+    _ = try folder.write(bytes, to: "program")
+    let answer = try await list("program")
+    #expect(answer.status == 4)
+    #expect(answer.text.hasSuffix("\n  perhaps reached: it has no table of sections, which would show what it calls\n"))
   }
 
   @Test(arguments: [

@@ -7,19 +7,19 @@ struct EmbeddedLibcurl {
   init?(in bytes: [UInt8]) {
     version = Self.version(in: bytes)
     // The error message for a limit of redirects. Every program that makes transfers contains it.
-    let isThere = version != nil || bytes.firstRange(of: Array("Number of redirects hit maximum amount".utf8)) != nil
+    let isThere = version != nil || ByteSearch.first("Number of redirects hit maximum amount", in: bytes) != nil
     if !isThere { return nil }
   }
 
   var description: String { "it contains its own libcurl\(version.map { " (\($0))" } ?? "")" }
 
   private static func version(in bytes: [UInt8]) -> String? {
-    let mark = Array("libcurl/".utf8)
-    var rest = bytes[...]
-    while let start = rest.firstRange(of: mark) {
-      let digits = bytes[start.upperBound...].prefix { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }
-      if digits.count >= 5 { return String(decoding: mark + digits, as: UTF8.self) }
-      rest = bytes[start.upperBound...]
+    let mark = "libcurl/"
+    var end = 0
+    while let start = ByteSearch.first(mark, in: bytes, from: end) {
+      end = start + mark.utf8.count
+      let digits = bytes[end...].prefix { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }
+      if digits.count >= 5 { return mark + String(decoding: digits, as: UTF8.self) }
     }
     return nil
   }

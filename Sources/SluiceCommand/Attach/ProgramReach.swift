@@ -35,16 +35,42 @@ struct ProgramReach {
     if Self.isPrivileged(file) {
       return add("not reached: it is setuid, setgid or has capabilities, so the loader ignores LD_PRELOAD")
     }
+    let facts = ProgramFacts(at: file, lookingFor: Self.jsonFunctions.union(ReachByOthers.functions))
     if bytes.starts(with: "\u{7F}ELF\u{1}".utf8) {
-      return add("not reached: it is a 32-bit program; if it runs here, its loader says so on its standard error")
+      let words = "it is a 32-bit program; if it runs here, its loader says so on its standard error"
+      return add(unreached: words, facts, file)
     }
-    guard let facts = ProgramFacts(at: file, lookingFor: Self.jsonFunctions.union(ReachByOthers.functions)) else {
-      return add("not reached: it is not a program for this machine")
+    guard let facts else { return add("not reached: it is not a program for this machine") }
+    switch facts.form {
+    case .program: describe(facts, file, bytes)
+    case .sharedLibrary: add("not reached: it is a shared library, not a program")
+    case .truncated: add("not reached: its file is truncated")
+    case .other: add("not reached: it is not a program for this machine")
     }
-    describe(facts, file, bytes)
   }
 
   private mutating func add(_ line: String) { lines.append("  \(line)") }
+
+  /// The program itself is not reached, but programs that it starts may be.
+  private mutating func add(unreached reason: String, _ facts: ProgramFacts?, _ file: String) {
+    add("not reached: \(reason)")
+    if let facts { add(perhapsByOthersOf: facts, file, Self.libraries(of: facts, file), hasModules: false) }
+  }
+
+  /// - Returns: whether there is a reason.
+  @discardableResult
+  private mutating func add(
+    perhapsByOthersOf facts: ProgramFacts, _ file: String, _ libraries: [String], hasModules: Bool
+  ) -> Bool {
+    let others = ReachByOthers(facts, libraries, hasModules: hasModules)
+    for reason in others.reasons { add("perhaps reached: \(reason)") }
+    if !others.reasons.isEmpty { answer = .perhaps }
+    return !others.reasons.isEmpty
+  }
+
+  private static func libraries(of facts: ProgramFacts, _ file: String) -> [String] {
+    facts.loader.map { DynamicLoader(path: $0).libraries(of: file) } ?? []
+  }
 
   /// The maximum depth of nested scripts: the interpreter of a script can be a script itself. This is the limit of the
   /// kernel.
@@ -65,25 +91,25 @@ struct ProgramReach {
     let own = EmbeddedLibcurl(in: bytes)
     guard let loader = facts.loader else {
       let words = own.map { "; \($0.description)" } ?? ""
-      return add("not reached: it is linked statically, so the loader cannot preload a library\(words)")
+      return add(
+        unreached: "it is linked statically, so the loader cannot preload a library\(words)", facts, file)
     }
     guard !Paths.name(of: loader).hasPrefix("ld-musl-") else {
-      return add("not reached: its C library is musl, and attach works with glibc only")
+      return add(unreached: "its C library is musl, and attach works with glibc only", facts, file)
     }
     guard facts.exports.isDisjoint(with: Self.jsonFunctions) else {
-      return add("not reached: it exports functions named like those of libjansson, and plugins would call them")
+      let words = "it exports functions named like those of libjansson, and plugins would call them"
+      return add(unreached: words, facts, file)
     }
-    let libraries = DynamicLoader(path: loader).libraries(of: file)
+    let libraries = Self.libraries(of: facts, file)
     let found = libraries.filter { Self.isLibcurl(Paths.name(of: $0)) }
     for library in found { describe(library: library) }
-    guard found.isEmpty else { return }
-    if let own { return add("not reached: \(own.description)") }
-    let others = ReachByOthers(facts, libraries)
-    guard !others.reasons.isEmpty else {
-      return add("not reached: it is not linked with libcurl, and neither opens modules nor starts programs")
-    }
-    answer = .perhaps
-    for reason in others.reasons { add("perhaps reached: \(reason)") }
+    guard answer != .reached else { return }
+    if found.isEmpty, let own { add("not reached: \(own.description)") }
+    let hasModules = found.isEmpty && own == nil
+    let isPerhaps = add(perhapsByOthersOf: facts, file, libraries, hasModules: hasModules)
+    guard hasModules, !isPerhaps else { return }
+    add("not reached: it is not linked with libcurl, and neither opens modules nor starts programs")
   }
 
   private static func isLibcurl(_ name: String) -> Bool { name.hasPrefix("libcurl.") || name.hasPrefix("libcurl-") }
@@ -109,7 +135,7 @@ struct ProgramReach {
   }
 
   private static func contains(_ bytes: [UInt8], _ text: String) -> Bool {
-    bytes.firstRange(of: Array(text.utf8)) != nil
+    ByteSearch.first(text, in: bytes) != nil
   }
 
   // MARK: Files

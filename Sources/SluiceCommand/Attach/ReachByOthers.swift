@@ -1,7 +1,7 @@
 import SluicePluginFile
 
-/// Why the transfers of a program may be reached although it is not linked with libcurl: it opens modules, which may
-/// use libcurl, or it starts other programs.
+/// Why transfers may be reached although a program is not linked with a libcurl that is reached: it opens modules, which
+/// may use libcurl, or it starts other programs.
 struct ReachByOthers {
   /// One sentence for the program and for each library of it, such as `libhts.so.3 opens modules (dlopen)`.
   let reasons: [String]
@@ -21,18 +21,27 @@ struct ReachByOthers {
     "libkrb5support", "libkrb5", "libicuuc", "libncurses", "libncursesw", "libtinfo",
   ]
 
-  init(_ program: ProgramFacts, _ libraries: [String]) {
+  /// - Parameter hasModules: whether modules that the program opens can be reached.
+  init(_ program: ProgramFacts, _ libraries: [String], hasModules: Bool) {
+    guard program.loader != nil else {
+      reasons = ["it may start programs"]
+      return
+    }
     let known = Set(Self.harmless)
     let others = libraries.filter { !known.contains(Self.stem(Paths.name(of: $0))) }
+    let kinds: [Kind] = (hasModules ? [("opens modules", Self.openers)] : []) + [("starts programs", Self.starters)]
     reasons =
-      Self.reasons("it", program)
+      Self.reasons("it", program, kinds)
       + others.flatMap { path in
-        ProgramFacts(at: path, lookingFor: Self.functions).map { Self.reasons(Paths.name(of: path), $0) } ?? []
+        ProgramFacts(at: path, lookingFor: Self.functions).map { Self.reasons(Paths.name(of: path), $0, kinds) } ?? []
       }
   }
 
-  private static func reasons(_ who: String, _ facts: ProgramFacts) -> [String] {
-    [("opens modules", openers), ("starts programs", starters)].compactMap { what, names in
+  private typealias Kind = (what: String, names: Set<String>)
+
+  private static func reasons(_ who: String, _ facts: ProgramFacts, _ kinds: [Kind]) -> [String] {
+    guard facts.hasSections else { return ["\(who) has no table of sections, which would show what it calls"] }
+    return kinds.compactMap { what, names in
       let used = facts.imports.intersection(names).sorted()
       return used.isEmpty ? nil : "\(who) \(what) (\(used.joined(separator: ", ")))"
     }

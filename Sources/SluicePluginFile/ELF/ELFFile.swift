@@ -89,6 +89,14 @@ package struct ELFFile: ~Copyable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Empty if the file has no such bytes.
+  func content(at offset: UInt64, count: Int) -> [UInt8] {
+    guard let offset = Int64(exactly: offset), let data = elf_getdata_rawchunk(elf, offset, count, ELF_T_BYTE),
+      let start = data.pointee.d_buf
+    else { return [] }
+    return [UInt8](UnsafeRawBufferPointer(start: start, count: data.pointee.d_size))
+  }
+
   func content(of section: ELFSection) -> [UInt8] {
     guard let data = elf_rawdata(section.handle, nil), let start = data.pointee.d_buf else { return [] }
     return [UInt8](UnsafeRawBufferPointer(start: start, count: data.pointee.d_size))

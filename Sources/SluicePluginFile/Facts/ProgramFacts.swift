@@ -4,6 +4,18 @@ import SluicePluginImage
 
 /// What the file of a program or a library says about how it is linked. Reads the file, and runs none of its code.
 package struct ProgramFacts: Sendable, Hashable {
+  /// What an ELF file is.
+  package enum Form: Sendable, Hashable {
+    case program, sharedLibrary
+    /// A program or library for another machine, an object file, or a core dump.
+    case other
+    /// The file is shorter than its headers say.
+    case truncated
+  }
+
+  package let form: Form
+  /// Whether the file has a table of sections. Without it, `needed`, `exports`, `imports` and `buildID` are unknown.
+  package let hasSections: Bool
   /// The dynamic loader; nil for a static program.
   package let loader: String?
   /// The libraries that the file itself names.
@@ -17,33 +29,56 @@ package struct ProgramFacts: Sendable, Hashable {
 
   /// Nil for a file that is not ELF.
   package init?(at path: String, lookingFor names: Set<String> = []) {
-    let facts = ELFFile.withFile(at: path) { file -> (String?, [String], [Set<String>], String?) in
-      let sections = file.sections()
-      let note = sections.first { $0.name == ".note.gnu.build-id" }
-      let loader = sections.first { $0.name == ".interp" }.map { file.content(of: $0) }
-      let text = loader.map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      return (
-        text, DynamicLinks(file, sections).needed,
-        [true, false].map { Self.symbols(names, areDefined: $0, file, sections) },
-        note.flatMap { LibraryFacts.buildID(file.content(of: $0)) }
-      )
-    }
-    guard let facts else { return nil }
-    (loader, needed, buildID) = (facts.0, facts.1, facts.3)
-    (exports, imports) = (facts.2[0], facts.2[1])
+    guard let facts = ELFFile.withFile(at: path, { Self($0, lookingFor: names) }) else { return nil }
+    self = facts
   }
 
-  private static func symbols(
-    _ names: Set<String>, areDefined: Bool, _ file: borrowing ELFFile, _ sections: [ELFSection]
-  ) -> Set<String> {
-    var found: Set<String> = []
+  private init(_ file: borrowing ELFFile, lookingFor names: Set<String>) {
+    let sections = file.sections()
+    let segments = file.segments()
+    let links = DynamicLinks(file, sections)
+    let note = sections.first { $0.name == ".note.gnu.build-id" }
+    loader = Self.loader(file, segments)
+    form = Self.form(file, segments, isProgram: loader != nil || links.isProgram)
+    hasSections = !sections.isEmpty
+    needed = links.needed
+    buildID = note.flatMap { LibraryFacts.buildID(file.content(of: $0)) }
+    (exports, imports) = Self.symbols(names, file, sections)
+  }
+
+  private static func loader(_ file: borrowing ELFFile, _ segments: [GElf_Phdr]) -> String? {
+    guard let segment = segments.first(where: { $0.p_type == PT_INTERP }), segment.p_filesz <= PATH_MAX else {
+      return nil
+    }
+    let path = file.content(at: segment.p_offset, count: Int(segment.p_filesz))
+    return String(decoding: path.prefix { $0 != 0 }, as: UTF8.self)
+  }
+
+  private static func form(_ file: borrowing ELFFile, _ segments: [GElf_Phdr], isProgram: Bool) -> Form {
+    let isWhole = segments.allSatisfy { segment in
+      let (end, overflow) = segment.p_offset.addingReportingOverflow(segment.p_filesz)
+      return !overflow && end <= UInt64(file.sizeBytes)
+    }
+    guard file.header.e_machine == MachineName.host else { return .other }
+    return switch Int32(file.header.e_type) {
+    case ET_EXEC: isWhole ? .program : .truncated
+    case ET_DYN: isWhole ? isProgram ? .program : .sharedLibrary : .truncated
+    default: .other
+    }
+  }
+
+  private static func symbols(_ names: Set<String>, _ file: borrowing ELFFile, _ sections: [ELFSection])
+    -> (exports: Set<String>, imports: Set<String>)
+  {
+    var exports: Set<String> = []
+    var imports: Set<String> = []
     for section in sections where section.header.sh_type == SHT_DYNSYM {
       file.forEachSymbol(of: section) { name, symbol in
-        guard (symbol.st_shndx != SHN_UNDEF) == areDefined else { return }
         let name = String(cString: name)
-        if names.contains(name) { found.insert(name) }
+        guard names.contains(name) else { return }
+        if symbol.st_shndx == SHN_UNDEF { imports.insert(name) } else { exports.insert(name) }
       }
     }
-    return found
+    return (exports, imports)
   }
 }
