@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,9 +27,9 @@
 struct caller {
   struct caller *next;
   const struct link_map *object;
-  /// A library is recognized by `object` and by this address. The link map of a closed library can be reused for
-  /// another library, but that library very probably has its dynamic section at another address.
-  const ElfW(Dyn) *section;
+  /// The digest of what the functions depend on. When a library was closed, another one can get the same link map and
+  /// the same addresses.
+  uint64_t digest;
   struct libcurl curl;
 };
 
@@ -87,6 +88,35 @@ static const char *wanted_version(const struct link_map *object, const char *str
   return NULL;
 }
 
+/// What a library or program needs of a libcurl. The names are NULL if it names no libcurl or no version.
+struct need {
+  const char *library, *version;
+};
+
+static struct need need_of(const struct link_map *object) {
+  const char *strings = object ? object_table(object, DT_STRTAB) : NULL;
+  for (const ElfW(Dyn) *entry = strings ? object->l_ld : NULL; entry && entry->d_tag != DT_NULL; entry++) {
+    if (entry->d_tag != DT_NEEDED) continue;
+    const char *name = strings + entry->d_un.d_val;
+    if (is_libcurl(name)) return (struct need){name, wanted_version(object, strings, name)};
+  }
+  return (struct need){NULL, NULL};
+}
+
+/// Continues a digest (FNV-1a) with a name and its end.
+static uint64_t add_name(uint64_t digest, const char *name) {
+  for (; name && *name; name++) digest = (digest ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+  return (digest ^ 0xff) * UINT64_C(0x100000001b3);
+}
+
+static uint64_t digest_of(const struct link_map *object) {
+  // The program itself has no name, and is never closed.
+  if (!object || !object->l_name[0]) return 0;
+  const struct need need = need_of(object);
+  const uint64_t digest = add_name(UINT64_C(0xcbf29ce484222325), object->l_name);
+  return add_name(add_name(digest, need.library), need.version);
+}
+
 /// The library from which one caller gets libcurl's functions.
 struct source {
   /// A reference that keeps the library mapped, because pointers to its functions are stored. NULL if the caller needs
@@ -98,14 +128,9 @@ struct source {
 };
 
 static struct source source_of(const struct link_map *object) {
-  const char *strings = object ? object_table(object, DT_STRTAB) : NULL;
-  for (const ElfW(Dyn) *entry = strings ? object->l_ld : NULL; entry && entry->d_tag != DT_NULL; entry++) {
-    if (entry->d_tag != DT_NEEDED) continue;
-    const char *name = strings + entry->d_un.d_val;
-    if (!is_libcurl(name)) continue;
-    void *library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-    if (library) return (struct source){library, wanted_version(object, strings, name), false};
-  }
+  const struct need need = need_of(object);
+  void *library = need.library ? dlopen(need.library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+  if (library) return (struct source){library, need.version, false};
   // The caller is a libcurl that calls itself through its own exported functions.
   if (object && object_is_libcurl(object))
     return (struct source){dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD), NULL, false};
@@ -128,9 +153,9 @@ static void *find(const void *context, const char *name) {
   return found && is_of_this_library(found) ? NULL : found;
 }
 
-static const struct libcurl *known(const struct link_map *object) {
+static const struct libcurl *known(const struct link_map *object, uint64_t digest) {
   for (struct caller *caller = atomic_load_explicit(&callers, memory_order_acquire); caller; caller = caller->next)
-    if (caller->object == object && (!object || caller->section == object->l_ld)) return &caller->curl;
+    if (caller->object == object && caller->digest == digest) return &caller->curl;
   return NULL;
 }
 
@@ -145,13 +170,13 @@ static struct caller *make_caller(void) {
 }
 
 /// If two threads add the same caller, the second entry does no harm: it has the same functions.
-static const struct libcurl *add(const struct link_map *object) {
+static const struct libcurl *add(const struct link_map *object, uint64_t digest) {
   // The functions of this entry are NULL, so calls fail.
   static const struct libcurl none;
   struct caller *caller = make_caller();
   if (!caller) return &none;
   caller->object = object;
-  caller->section = object ? object->l_ld : NULL;
+  caller->digest = digest;
   const int kept = errno;
   const struct source source = source_of(object);
   fill(&caller->curl, find, &source);
@@ -170,10 +195,11 @@ const struct libcurl *libcurl_of(const void *address) {
   const struct libcurl *curl = looked_up_at(address);
   if (curl) return curl;
   const struct link_map *object = object_of(address);
-  curl = known(object);
+  const uint64_t digest = digest_of(object);
+  curl = known(object, digest);
   if (curl) return curl;
   session_begin();
-  return add(object);
+  return add(object, digest);
 }
 
 // MARK: A libcurl by itself

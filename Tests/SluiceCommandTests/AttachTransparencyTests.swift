@@ -45,7 +45,7 @@ import Testing
     #expect(refused.attached.outputText.hasPrefix("=> 42"))
   }
 
-  @Test(.enabled(if: other != nil), arguments: ["local", "deep", "global"])
+  @Test(.enabled(if: other != nil), arguments: ["local", "deep", "global", "closed"])
   func `two modules of a process can use two different libcurls`(_ mode: String) async throws {
     let program = try await ForeignProgram.compile("flavours", [])
     let first = try await ForeignProgram.compileLibrary("module")
