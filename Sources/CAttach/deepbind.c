@@ -2,8 +2,8 @@
 // So they would never call the functions of this library. Therefore this file changes the relocations of such a module:
 // its calls of libcurl's functions then reach this library.
 //
-// Any other call of dlopen is forwarded by a jump, because glibc uses the return address to determine whose search path
-// applies.
+// Any other call is forwarded by a jump, because glibc uses the return address to determine whose search path applies.
+// So a module that the loader must search for is changed later, when the program looks up a function in it.
 #define _GNU_SOURCE
 #include "glibc.h"
 #include "interposed.h"
@@ -37,13 +37,19 @@ static void write_address(void **place, void *address) {
   if (mprotect(page, size, PROT_READ | PROT_WRITE) == 0) *place = address;
 }
 
+void *interposed_loader_function(const char *name) {
+  if (!name || name[0] != 'd' || name[1] != 'l') return NULL;
+  if (is_same_name(name, "dlsym")) return (void *)dlsym;
+  if (is_same_name(name, "dlvsym")) return (void *)dlvsym;
+  if (is_same_name(name, "dlmopen")) return (void *)dlmopen;
+  return is_same_name(name, "dlopen") ? (void *)dlopen : NULL;
+}
+
 /// The function of this library that a module must call in place of another one; NULL if there is none.
 static void *own_function(const char *name) {
   if (strncmp(name, "curl_", 5) == 0) return interposed_function(name);
   // A module that looks libcurl's functions up itself, as PHP's FFI does.
-  if (strcmp(name, "dlsym") == 0) return (void *)dlsym;
-  if (strcmp(name, "dlvsym") == 0) return (void *)dlvsym;
-  return strcmp(name, "dlopen") == 0 ? (void *)dlopen : NULL;
+  return interposed_loader_function(name);
 }
 
 static void bind_again(const struct link_map *module, const ElfW(Rela) *entries, size_t bytes) {
@@ -76,18 +82,71 @@ static int bind_under_lock(struct dl_phdr_info *info, size_t size, void *module)
   return 1;
 }
 
+// MARK: Modules that the loader searches for
+
+/// Whether the program has opened such a module with RTLD_DEEPBIND.
+static _Atomic(bool) has_searched;
+
+/// The module that was changed last, and how many modules had been loaded until then.
+static struct {
+  const void *module;
+  unsigned long long loads;
+} last;
+
+/// Called by dl_iterate_phdr, whose lock also protects `last`.
+static int bind_once(struct dl_phdr_info *info, size_t size, void *handle) {
+  (void)size;
+  if (last.module == handle && last.loads == info->dlpi_adds) return 1;
+  last.module = handle;
+  last.loads = info->dlpi_adds;
+  // A handle of the program itself, of a library that was loaded before this one, or of another namespace is not found.
+  const struct link_map *module = object_of((void *)&bind_once);
+  while (module && module != handle) module = module->l_next;
+  bind_from(module);
+  return 1;
+}
+
+void interposed_bind(void *module) {
+  if (!atomic_load_explicit(&has_searched, memory_order_relaxed)) return;
+  const int kept = errno;
+  dl_iterate_phdr(bind_once, module);
+  errno = kept;
+}
+
+// MARK: Opening
+
 typedef void *(*open_function)(const char *, int);
-static _Atomic(open_function) next_open;
+typedef void *(*open_in_function)(Lmid_t, const char *, int);
 
 static open_function next(void) {
-  open_function function = atomic_load_explicit(&next_open, memory_order_relaxed);
+  static _Atomic(open_function) known;
+  open_function function = atomic_load_explicit(&known, memory_order_relaxed);
   if (function) return function;
   function = (open_function)glibc_dlsym(RTLD_NEXT, "dlopen");
-  atomic_store_explicit(&next_open, function, memory_order_relaxed);
+  atomic_store_explicit(&known, function, memory_order_relaxed);
   return function;
 }
 
-/// Call it only for a name with a slash. Such a name is a path, so the caller's search path does not matter.
+static open_in_function next_in(void) {
+  static _Atomic(open_in_function) known;
+  open_in_function function = atomic_load_explicit(&known, memory_order_relaxed);
+  if (function) return function;
+  function = (open_in_function)glibc_dlsym(RTLD_NEXT, "dlmopen");
+  atomic_store_explicit(&known, function, memory_order_relaxed);
+  return function;
+}
+
+/// Whether a module must be changed.
+static bool is_deep(const char *file, int flags) { return session_is_on && flags & RTLD_DEEPBIND && file; }
+
+/// Whether the name of a module is a path. Then the search path of the caller does not matter. Otherwise it is noted
+/// that the loader searches for the module.
+static bool is_path(const char *file) {
+  if (strchr(file, '/')) return true;
+  atomic_store_explicit(&has_searched, true, memory_order_relaxed);
+  return false;
+}
+
 static void *open_deeply(const char *file, int flags) {
   void *module = next()(file, flags);
   const int kept = errno;
@@ -97,6 +156,11 @@ static void *open_deeply(const char *file, int flags) {
 }
 
 __attribute__((visibility("default"))) void *dlopen(const char *file, int flags) {
-  if (session_is_on && flags & RTLD_DEEPBIND && file && strchr(file, '/')) return open_deeply(file, flags);
+  if (is_deep(file, flags) && is_path(file)) return open_deeply(file, flags);
   __attribute__((musttail)) return next()(file, flags);
+}
+
+__attribute__((visibility("default"))) void *dlmopen(Lmid_t namespace, const char *file, int flags) {
+  if (namespace == LM_ID_BASE && is_deep(file, flags) && is_path(file)) return open_deeply(file, flags);
+  __attribute__((musttail)) return next_in()(namespace, file, flags);
 }

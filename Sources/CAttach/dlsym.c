@@ -46,6 +46,11 @@ static void *behind(const char *name) {
   return function ? replace(function, name) : NULL;
 }
 
+/// A program that asks glibc itself for dlsym and the like gets those of this library, as if it called them by name.
+static void *replace_loader_function(void *function, const char *name) {
+  return glibc_comes_next(function, name) ? interposed_loader_function(name) : function;
+}
+
 /// Looks a function up in one library and those that it needs.
 static void *look_up_in(void *library, const char *name, const char *version, void *own) {
   void *found = version ? next_version()(library, name, version) : next_symbol()(library, name);
@@ -86,16 +91,20 @@ static bool is_of_libcurl(const char *name) {
   return name && name[0] == 'c' && name[1] == 'u' && name[2] == 'r' && name[3] == 'l' && name[4] == '_';
 }
 
+static bool is_library(const void *library) { return library != RTLD_DEFAULT && library != RTLD_NEXT; }
+
 __attribute__((visibility("default"))) void *dlsym(void *library, const char *name) {
   void *answer = NULL;
+  if (is_library(library)) interposed_bind(library);
+  if (is_library(library) && interposed_loader_function(name))
+    return replace_loader_function(next_symbol()(library, name), name);
   if (is_of_libcurl(name) && look_up(__builtin_return_address(0), library, name, NULL, &answer)) return answer;
   __attribute__((musttail)) return next_symbol()(library, name);
 }
 
-/// Whether the caller comes before this library and asks for the dlsym that comes after its own, as other preloaded
-/// libraries do.
-static bool wants_next(const void *caller, void *library, const char *name) {
-  if (library != RTLD_NEXT || !name || !(is_same_name(name, "dlsym") || is_same_name(name, "dlvsym"))) return false;
+/// Whether the caller comes before this library and asks for the dlsym or the like that comes after its own, as other
+/// preloaded libraries do.
+static bool wants_next(const void *caller) {
   const struct link_map *object = object_of(caller);
   for (const struct link_map *own = object_of((void *)&wants_next); own; own = own->l_prev)
     if (own->l_prev && own->l_prev == object) return true;
@@ -105,8 +114,12 @@ static bool wants_next(const void *caller, void *library, const char *name) {
 __attribute__((visibility("default"))) void *dlvsym(void *library, const char *name, const char *version) {
   void *answer = NULL;
   const void *caller = __builtin_return_address(0);
+  if (is_library(library)) interposed_bind(library);
   if (is_of_libcurl(name) && look_up(caller, library, name, version, &answer)) return answer;
   // A look-up by version does not find the functions of this library, which have none.
-  if (wants_next(caller, library, name)) return is_same_name(name, "dlsym") ? (void *)dlsym : (void *)dlvsym;
+  void *own = interposed_loader_function(name);
+  if (own && library == RTLD_NEXT && wants_next(caller)) return own;
+  if (own && library == RTLD_DEFAULT && glibc_comes_next(glibc_dlvsym(library, name, version), name)) return own;
+  if (own && is_library(library)) return replace_loader_function(next_version()(library, name, version), name);
   __attribute__((musttail)) return next_version()(library, name, version);
 }

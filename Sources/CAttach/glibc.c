@@ -38,6 +38,11 @@ static void *find_no_version(void *handle, const char *name, const char *version
   return NULL;
 }
 
+bool glibc_comes_next(const void *function, const char *name) {
+  const struct link_map *object = glibc();
+  return function && object && object_symbol(object, name) == function && glibc_dlsym(RTLD_NEXT, name) == function;
+}
+
 symbol_function glibc_symbol_function(void) {
   static _Atomic(void *) known;
   const symbol_function function = (symbol_function)find(&known, "dlsym");

@@ -2,6 +2,7 @@
 // names, as this library does.
 #ifndef SLUICE_ATTACH_GLIBC_H
 #define SLUICE_ATTACH_GLIBC_H
+#include <stdbool.h>
 
 typedef void *(*symbol_function)(void *handle, const char *name);
 typedef void *(*version_function)(void *handle, const char *name, const char *version);
@@ -9,6 +10,9 @@ typedef void *(*version_function)(void *handle, const char *name, const char *ve
 /// The functions themselves. RTLD_NEXT and RTLD_DEFAULT mean those of the code that calls them.
 symbol_function glibc_symbol_function(void);
 version_function glibc_version_function(void);
+
+/// Whether a function is the one of that name in glibc, and no library between this one and glibc defines another one.
+bool glibc_comes_next(const void *function, const char *name);
 
 /// dlsym and dlvsym with this library as the caller.
 void *glibc_dlsym(void *handle, const char *name);

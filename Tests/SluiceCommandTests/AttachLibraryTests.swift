@@ -29,8 +29,8 @@ import Testing
         "curl_easy_cleanup", "curl_multi_add_handle", "curl_multi_remove_handle", "curl_multi_info_read",
         "curl_multi_cleanup", "curl_easy_pause", "curl_multi_init", "curl_multi_setopt", "curl_multi_perform",
         "curl_multi_socket", "curl_multi_socket_action", "curl_multi_socket_all", "curl_multi_poll", "curl_multi_wait",
-        "curl_multi_timeout", "curl_global_init_mem", "dlopen", "dlsym", "dlvsym", "__asan_default_options",
-        "__tsan_default_suppressions",
+        "curl_multi_timeout", "curl_global_init_mem", "dlmopen", "dlopen", "dlsym", "dlvsym",
+        "__asan_default_options", "__tsan_default_suppressions",
       ])
   }
 

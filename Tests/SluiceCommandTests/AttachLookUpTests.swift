@@ -19,7 +19,9 @@ import Testing
       { [program.path, mode, $0] + libraries }, configuration: configuration, environment: environment, setUp: setUp)
   }
 
-  @Test(arguments: ["local", "local:CURL_OPENSSL_4", "default", "default:CURL_OPENSSL_4", "program"])
+  @Test(arguments: [
+    "local", "local:CURL_OPENSSL_4", "default", "default:CURL_OPENSSL_4", "program", "libc", "libc:CURL_OPENSSL_4",
+  ])
   func `functions that a program looks up reach the pipeline`(_ mode: String) async throws {
     let runs = try await Self.run(mode)
     runs.expectSameButTraced()

@@ -56,6 +56,19 @@ import Testing
     #expect(runs.attached.outputText.contains("OpenSSL 0"))
   }
 
+  @Test(arguments: ["deep", "base", "version", "libc"])
+  func `a module that looks for libcurl in its own libraries first is reached, also if the loader searches for it`(
+    _ mode: String
+  ) async throws {
+    let program = try await ForeignProgram.compile("flavours", [])
+    let module = try await ForeignProgram.compileLibrary("module")
+    try await AttachedComparison.run(
+      { [program.path, mode, $0, "module"] },
+      environment: ["LD_LIBRARY_PATH": String(module.path.dropLast("/module".count))]
+    ).expectSameButTraced()
+    try await AttachedComparison.run { [program.path, mode, $0, module.path] }.expectSameButTraced()
+  }
+
   @Test func `a module that is not linked with libcurl itself uses the libcurl of a library that it needs`()
     async throws
   {

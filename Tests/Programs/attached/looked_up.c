@@ -1,5 +1,6 @@
 // Looks libcurl's functions up at run time: `looked_up MODE URL [LIBRARY]`. LIBRARY is a libcurl. MODE says where it
-// looks: in a library that it opens, by version, in another namespace, or in the libraries of the program.
+// looks: in a library that it opens, by version, in another namespace, or in the libraries of the program; or that it
+// looks with functions that it has found in libc.
 #define _GNU_SOURCE
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -8,8 +9,11 @@
 
 static const char *version;
 
+static void *(*find)(void *, const char *) = dlsym;
+static void *(*find_version)(void *, const char *, const char *) = dlvsym;
+
 static void *look_up(void *library, const char *name) {
-  return version ? dlvsym(library, name, version) : dlsym(library, name);
+  return version ? find_version(library, name, version) : find(library, name);
 }
 
 static void *open_library(const char *mode, const char *path) {
@@ -51,6 +55,11 @@ int main(int count, char **words) {
   if (count == 3) return run(strcmp(words[1], "program") == 0 ? dlopen(NULL, RTLD_NOW) : RTLD_DEFAULT, url);
   const char *colon = strchr(words[1], ':');
   version = colon ? colon + 1 : NULL;
+  if (strncmp(words[1], "libc", 4) == 0) {
+    void *libc = dlopen("libc.so.6", RTLD_NOW);
+    find = (void *(*)(void *, const char *))dlsym(libc, "dlsym");
+    find_version = (void *(*)(void *, const char *, const char *))dlsym(libc, "dlvsym");
+  }
   for (int index = 3; index < count; index++) {
     void *library = open_library(words[1], words[index]);
     if (!library && strncmp(words[1], "default", 7) != 0) printf("%s\n", dlerror());
