@@ -113,11 +113,37 @@ static const struct copy *copy_of(const struct link_map *library) {
   return copy;
 }
 
+// MARK: Without a copy
+
+static CURLcode refuse_to_perform(CURL *easy) {
+  (void)easy;
+  session_count(SLUICE_ATTACH_COUNT_COPIES);
+  return CURLE_ABORTED_BY_CALLBACK;
+}
+
+static CURLMcode refuse_to_add(CURLM *multi, CURL *easy) {
+  (void)multi, (void)easy;
+  session_count(SLUICE_ATTACH_COUNT_COPIES);
+  return CURLM_INTERNAL_ERROR;
+}
+
+/// What a program gets if no copy is left: libcurl's own function, or one that refuses each transfer. Libcurl's own
+/// cannot be counted when it is called, so its look-up is counted.
+static void *function_without_copy(const char *name) {
+  const bool performs = strcmp(name, "curl_easy_perform") == 0;
+  if (!session_is_on || (!performs && strcmp(name, "curl_multi_add_handle") != 0)) return NULL;
+  session_prepare();
+  if (session_fails_without_pipeline()) return performs ? (void *)refuse_to_perform : (void *)refuse_to_add;
+  session_count(SLUICE_ATTACH_COUNT_COPIES);
+  return NULL;
+}
+
 void *looked_up_function(const struct link_map *library, const char *name) {
   if (!interposed_function(name)) return NULL;
   session_begin();
   const struct copy *copy = copy_of(library);
-  for (size_t index = 0; copy && index < sizeof copy->functions / sizeof *copy->functions; index++)
+  if (!copy) return function_without_copy(name);
+  for (size_t index = 0; index < sizeof copy->functions / sizeof *copy->functions; index++)
     if (strcmp(copy->functions[index].name, name) == 0) return copy->functions[index].function;
   return NULL;
 }

@@ -10,7 +10,8 @@
 #include <link.h>
 
 /// The function that a program gets in place of the function `name` of a libcurl. The first call for a library keeps it
-/// loaded. NULL if this library does not define such a function, or if no copy is left. From any thread.
+/// loaded. NULL if the program must get libcurl's own function: because this library does not define such a function, or
+/// because no copy is left. From any thread.
 void *looked_up_function(const struct link_map *library, const char *name);
 
 /// The libcurl for which a function was looked up; NULL if the return address `caller` is not in one of the copies.

@@ -6,6 +6,7 @@ import Testing
 /// Programs that look libcurl's functions up at run time.
 @Suite(.enabled(if: !Sanitizer.isOn)) struct AttachLookUpTests {
   private static let libcurl = "libcurl.so.4"
+  private static let failing = String(AttachedComparison.tracing.dropLast() + #", "attach": {"onMissing": "fail"}}"#)
   /// The path of the libcurl that uses GnuTLS, or nil if it is not installed.
   private static let other: String? = ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu/libcurl-gnutls.so.4" }
     .first { access($0, R_OK) == 0 }
@@ -35,13 +36,33 @@ import Testing
     #expect(runs.attached.outputText.matches(of: /GnuTLS/).count == 1)
   }
 
-  @Test func `a libcurl is recognized under another file name`() async throws {
+  /// Copies the system's libcurl.
+  private static func copy(to path: String) async throws {
     let program = try await ForeignProgram.compile("looked_up", ["-Wl,--no-as-needed", "-lcurl"])
-    let folder = try TemporaryDirectory()
     let found = try await Command.check("ldd", [program.path]).outputText.split(separator: "\n")
       .first { $0.contains("libcurl.so.4 => ") }?.split(separator: " ").dropFirst(2).first
-    try await Command.check("cp", [String(try #require(found)), folder.path("renamed.so")])
+    try await Command.check("cp", [String(try #require(found)), path])
+  }
+
+  @Test func `a libcurl is recognized under another file name`() async throws {
+    let folder = try TemporaryDirectory()
+    try await Self.copy(to: folder.path("renamed.so"))
     try await Self.run("local", [folder.path("renamed.so")]).expectSameButTraced()
+  }
+
+  @Test func `a ninth copy of libcurl is counted, and sends nothing if the pipeline is required`() async throws {
+    let folder = try TemporaryDirectory()
+    let copies = (1...9).map { folder.path("libcurl-\($0).so") }
+    for copy in copies { try await Self.copy(to: copy) }
+    let runs = try await Self.run("local", copies)
+    runs.expectSame()
+    #expect(runs.isTraced == Array(repeating: true, count: 8) + [false])
+    #expect(runs.passed.count == 1 && runs.passed[0].hasPrefix("1 transfer went without"), "\(runs.passed)")
+    #expect(runs.attached.errorText.contains("more than eight copies of libcurl"))
+    let failing = try await Self.run("local", copies, configuration: Self.failing)
+    #expect(failing.isTraced == Array(repeating: true, count: 8))
+    #expect(failing.attached.outputText.contains("=> 42"))
+    #expect(failing.passed.count == 1 && failing.passed[0].hasPrefix("1 transfer failed"), "\(failing.passed)")
   }
 
   @Test(arguments: ["default", "program"])
@@ -56,8 +77,7 @@ import Testing
   }
 
   @Test func `a libcurl in a namespace of its own sends nothing if the pipeline is required`() async throws {
-    let failing = AttachedComparison.tracing.dropLast() + #", "attach": {"onMissing": "fail"}}"#
-    let runs = try await Self.run("namespace", configuration: String(failing))
+    let runs = try await Self.run("namespace", configuration: Self.failing)
     #expect(runs.attachedRequests.isEmpty)
     #expect(runs.attached.outputText.hasPrefix("=> 42"))
   }

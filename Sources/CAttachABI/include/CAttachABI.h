@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /// The revision of this header. Both libraries must have the same one.
-#define SLUICE_ATTACH_ABI 5u
+#define SLUICE_ATTACH_ABI 6u
 
 /// The environment variable that switches the pipeline on in a program: `PLAN,PAGE:WHEN_MISSING:FOLDER`. PLAN is the
 /// descriptor of the first plan and PAGE that of the page; each can be -1, and `,PAGE` can be missing. WHEN_MISSING
@@ -71,6 +71,8 @@ enum sluice_attach_count {
   SLUICE_ATTACH_COUNT_NAMESPACE,
   /// Connections that the program has opened with libcurl and uses itself.
   SLUICE_ATTACH_COUNT_CONNECTION,
+  /// Look-ups of a function that begins transfers, in more copies of libcurl than the preloaded library tells apart.
+  SLUICE_ATTACH_COUNT_COPIES,
   SLUICE_ATTACH_COUNTS
 };
 

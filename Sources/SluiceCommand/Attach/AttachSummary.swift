@@ -57,6 +57,7 @@ struct AttachSummary {
     (SLUICE_ATTACH_COUNT_ENDING, "the process was ending, and its plugins had already sent their data"),
     (SLUICE_ATTACH_COUNT_OLD_CURL, "the program's libcurl is older than 7.83"),
     (SLUICE_ATTACH_COUNT_NAMESPACE, "the program has opened libcurl with dlmopen"),
+    (SLUICE_ATTACH_COUNT_COPIES, "the program has looked up functions in more than eight copies of libcurl"),
     (SLUICE_ATTACH_COUNT_CONNECTION, "the program uses the connection itself (CURLOPT_CONNECT_ONLY)"),
     (SLUICE_ATTACH_COUNT_UNREADABLE, "the request could not be read, for example because of its URL"),
   ]
