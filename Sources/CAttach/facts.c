@@ -2,6 +2,8 @@
 
 #include "text.h"
 
+#include <strings.h>
+
 int32_t facts_http_version(long number) {
   switch (number) {
     case CURL_HTTP_VERSION_1_0: return 10;
@@ -15,6 +17,15 @@ int32_t facts_http_version(long number) {
 static int64_t number_of(const struct handle *handle, CURLINFO info) {
   curl_off_t value = 0;
   return handle->curl->easy_getinfo(handle->easy, info, &value) == CURLE_OK ? (int64_t)value : 0;
+}
+
+bool facts_speak_http(const struct handle *handle) {
+  static const char *const schemes[] = {"http", "https", "ws", "wss"};
+  char *scheme = NULL;
+  handle->curl->easy_getinfo(handle->easy, CURLINFO_SCHEME, &scheme);
+  for (size_t index = 0; scheme && index < sizeof schemes / sizeof *schemes; index++)
+    if (strcasecmp(scheme, schemes[index]) == 0) return true;
+  return false;
 }
 
 void facts_read(struct sluice_attach_facts *facts, const struct handle *handle) {

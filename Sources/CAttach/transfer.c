@@ -16,50 +16,6 @@
 
 static int pre_request(void *easy, char *peer, char *local, int peer_port, int local_port);
 
-// MARK: Refusals
-
-/// The message if there is no memory for a better one, so that a refusal is never lost.
-static char short_refusal[] = "sluice: a stage ended the transfer";
-
-static void drop_refusal(struct transfer *transfer) {
-  if (transfer->refusal != short_refusal) free(transfer->refusal);
-  transfer->refusal = NULL;
-}
-
-void transfer_set_refusal(struct transfer *transfer, const char *message) {
-  drop_refusal(transfer);
-  transfer->refusal = message && *message ? strdup(message) : short_refusal;
-  if (!transfer->refusal) transfer->refusal = short_refusal;
-}
-
-/// The reason why a transfer has no pipeline, for an error message.
-static const char *text_of(enum sluice_attach_count reason) {
-  switch (reason) {
-    case SLUICE_ATTACH_COUNT_NO_HOST: return "the library of the pipeline could not be opened";
-    case SLUICE_ATTACH_COUNT_SMALL_STACK: return "there was no memory for a stack";
-    case SLUICE_ATTACH_COUNT_FOREIGN_JSON: return "the program exports functions named like those of libjansson";
-    case SLUICE_ATTACH_COUNT_FORKED: return "the process was forked while the pipeline was in use";
-    case SLUICE_ATTACH_COUNT_OLD_CURL: return "libcurl is older than 7.83";
-    case SLUICE_ATTACH_COUNT_UNREADABLE: return "Sluice does not accept the URL or the request";
-    case SLUICE_ATTACH_COUNT_NAMESPACE: return "the program has opened libcurl with dlmopen";
-    case SLUICE_ATTACH_COUNT_CONNECTION: return "the program uses the connection itself (CURLOPT_CONNECT_ONLY)";
-    default: return "the plan could not be read or used, or memory ran out";
-  }
-}
-
-static void refuse_without_pipeline(struct transfer *transfer, enum sluice_attach_count reason) {
-  char message[CURL_ERROR_SIZE];
-  snprintf(
-      message, sizeof message, "sluice: the transfer has no pipeline: %s; attach.onMissing is \"fail\"",
-      text_of(reason));
-  transfer_set_refusal(transfer, message);
-}
-
-void transfer_tell(struct handle *handle, const char *message) {
-  char *buffer = handle->options.error_buffer;
-  if (buffer) snprintf(buffer, CURL_ERROR_SIZE, "%s", message);
-}
-
 // MARK: Settings
 
 static bool take_pre_request(struct handle *handle) {
@@ -80,8 +36,8 @@ static void restore(struct handle *handle) {
 }
 
 void transfer_lose_pipeline(struct handle *handle, enum sluice_attach_count reason) {
-  if (session_fails_without_pipeline()) return refuse_without_pipeline(handle->transfer, reason);
   session_count(reason);
+  if (session_fails_without_pipeline()) return transfer_refuse_without_pipeline(handle->transfer, reason);
   handle->transfer->is_given_up = true;
   changes_restore_lines(&handle->transfer->changes, handle);
 }
@@ -137,7 +93,10 @@ static void issue(const struct sluice_attach_host *host, struct handle *handle) 
 static void prepare_hop(struct handle *handle) {
   struct transfer *transfer = handle->transfer;
   if (!reply_give_before_hop(&transfer->reply, handle)) return;
-  if (transfer->refusal || transfer->is_given_up || !transfer->attached) return;
+  if (transfer->refusal || transfer->is_given_up) return;
+  if (transfer->is_other_protocol && facts_speak_http(handle))
+    return transfer_lose_pipeline(handle, SLUICE_ATTACH_COUNT_UNREADABLE);
+  if (!transfer->attached) return;
   const struct sluice_attach_host *host =
       transfer->generation == session_generation() ? session_enter_again() : NULL;
   if (host) {
@@ -180,7 +139,7 @@ static struct transfer *open_transfer(struct handle *handle) {
 static void close_transfer(struct handle *handle) {
   struct transfer *transfer = handle->transfer;
   handle->transfer = NULL;
-  drop_refusal(transfer);
+  transfer_drop_refusal(transfer);
   free(transfer->changes.lines);
   reply_free(&transfer->reply);
   free(transfer);
@@ -229,6 +188,18 @@ static enum sluice_attach_count attach_request(struct handle *handle, struct req
   return reason;
 }
 
+/// Lets libcurl make a transfer that has no HTTP URL, and watches that it sends no HTTP request.
+///
+/// @return `reason`, unless memory ran out
+static enum sluice_attach_count watch(struct handle *handle, enum sluice_attach_count reason) {
+  if (!open_transfer(handle)) return SLUICE_ATTACH_COUNT_NO_PLAN;
+  handle->transfer->is_other_protocol = true;
+  if (take_pre_request(handle)) return reason;
+  restore(handle);
+  close_transfer(handle);
+  return SLUICE_ATTACH_COUNT_NO_PLAN;
+}
+
 /// Whether a transfer without a pipeline must not run.
 static bool needs_pipeline(enum sluice_attach_count reason) {
   return session_fails_without_pipeline() && reason != SLUICE_ATTACH_COUNTS &&
@@ -241,13 +212,15 @@ static enum sluice_attach_count try_to_attach(struct handle *handle, bool blocks
   struct request request;
   switch (request_read(&request, handle)) {
     case URL_HTTP: break;
-    case URL_OTHER_PROTOCOL: return SLUICE_ATTACH_COUNT_OTHER_PROTOCOL;
+    case URL_OTHER_PROTOCOL: return watch(handle, SLUICE_ATTACH_COUNT_OTHER_PROTOCOL);
     case URL_CONNECTION: return SLUICE_ATTACH_COUNT_CONNECTION;
-    case URL_INVALID: return SLUICE_ATTACH_COUNTS;
+    case URL_INVALID: return watch(handle, SLUICE_ATTACH_COUNTS);
     case URL_UNREADABLE: return SLUICE_ATTACH_COUNT_UNREADABLE;
   }
   const enum sluice_attach_count reason = attach_request(handle, &request, blocks);
   request_free(&request);
+  // Libcurl itself says what is wrong with a URL that it refuses.
+  if (reason == SLUICE_ATTACH_COUNT_UNREADABLE && url_is_refused(handle)) return watch(handle, SLUICE_ATTACH_COUNTS);
   return reason;
 }
 
@@ -260,7 +233,7 @@ static bool begin(struct handle *handle, bool blocks) {
   if (reason != SLUICE_ATTACH_COUNTS) session_count(reason);
   if (!needs_pipeline(reason)) return true;
   if (!open_transfer(handle)) return false;
-  refuse_without_pipeline(handle->transfer, reason);
+  transfer_refuse_without_pipeline(handle->transfer, reason);
   return true;
 }
 
@@ -295,7 +268,7 @@ static void lose(struct handle *handle) {
   handle->transfer->attached = NULL;
   handle->transfer->is_waiting = false;
   session_count(SLUICE_ATTACH_COUNT_FORKED);
-  if (session_fails_without_pipeline()) refuse_without_pipeline(handle->transfer, SLUICE_ATTACH_COUNT_FORKED);
+  if (session_fails_without_pipeline()) transfer_refuse_without_pipeline(handle->transfer, SLUICE_ATTACH_COUNT_FORKED);
   else close_transfer(handle);
 }
 

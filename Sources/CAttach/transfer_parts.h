@@ -1,4 +1,4 @@
-// The members of a transfer, for the files that implement it: transfer.c and transfer_response.c.
+// The members of a transfer, for the files that implement it: transfer.c, transfer_refusal.c and transfer_response.c.
 #ifndef SLUICE_ATTACH_TRANSFER_PARTS_H
 #define SLUICE_ATTACH_TRANSFER_PARTS_H
 #include "changes.h"
@@ -15,6 +15,9 @@ struct transfer {
   unsigned hops;
   /// The number that the next response to read has among the responses that libcurl keeps.
   int next_response;
+  /// Whether libcurl should send no HTTP request: the URL is one of another protocol, or libcurl refuses it. Such a
+  /// transfer has no `attached`.
+  bool is_other_protocol;
   /// Whether a request stage is suspended.
   bool is_waiting;
   /// Whether the host wants facts and the fields of responses. They are not read otherwise, because that costs as much
@@ -30,6 +33,11 @@ struct transfer {
 ///
 /// @param message is copied; NULL or empty for a general message
 void transfer_set_refusal(struct transfer *transfer, const char *message);
+
+/// Like `transfer_set_refusal`, for a transfer that must have a pipeline and has none.
+void transfer_refuse_without_pipeline(struct transfer *transfer, enum sluice_attach_count reason);
+
+void transfer_drop_refusal(struct transfer *transfer);
 
 /// Writes a message to the program's error buffer. Programs show this message.
 void transfer_tell(struct handle *handle, const char *message);

@@ -82,3 +82,10 @@ enum url_kind url_read(char **url, const struct handle *handle) {
   *url = strdup(options->url);
   return *url ? URL_HTTP : URL_UNREADABLE;
 }
+
+bool url_is_refused(const struct handle *handle) {
+  char *url = NULL;
+  const enum url_kind kind = parse(&url, handle);
+  free(url);
+  return kind == URL_INVALID;
+}

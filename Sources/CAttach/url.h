@@ -19,4 +19,7 @@ enum url_kind {
 /// @param url gets a copy if the result is URL_HTTP, to be released with free()
 enum url_kind url_read(char **url, const struct handle *handle);
 
+/// Whether libcurl refuses the URL of a handle. `url_read` does not ask libcurl about a plain URL.
+bool url_is_refused(const struct handle *handle);
+
 #endif

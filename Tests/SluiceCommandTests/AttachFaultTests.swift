@@ -112,6 +112,45 @@ import Testing
     #expect(runs.attached.errorText.contains("attach.onMissing"))
   }
 
+  // MARK: URLs
+
+  @Test(arguments: [["-sS"], ["-sSZ", "--no-progress-meter"]])
+  func `an FTP URL that libcurl gets by HTTP is counted, and fails if the pipeline is required`(_ options: [String])
+    async throws
+  {
+    func words(_ url: String) -> [String] {
+      ["curl"] + options + ["-x", url, "ftp://a.invalid/1", "ftp://a.invalid/2"]
+    }
+    let runs = try await AttachedComparison.run(words)
+    #expect(runs.plainRequests.count == 2)
+    runs.expectSameAndPassed(2, "the request could not be read")
+    let failing = try await AttachedComparison.run(words, configuration: String(Self.failing))
+    #expect(failing.attachedRequests.isEmpty)
+    #expect(failing.attached.ending == .exited(42))
+    #expect(failing.passed.count == 1 && failing.passed[0].hasPrefix("2 transfers failed"), "\(failing.passed)")
+  }
+
+  /// A libcurl that speaks WebSocket begins with an HTTP request; another one refuses the URL.
+  @Test(arguments: ["ws", "wss"]) func `a WebSocket sends nothing if the pipeline is required`(_ scheme: String)
+    async throws
+  {
+    let runs = try await AttachedComparison.run(
+      { ["curl", "-sS", $0.replacing("http:", with: "\(scheme):")] }, configuration: String(Self.failing))
+    #expect(runs.attachedRequests.isEmpty)
+    #expect(runs.attached.ending != .exited(0))
+  }
+
+  @Test(arguments: ["http://127.0.0.1:99999/", "http://127.0.0.1/a b", "http://[::", "", "nonsense://127.0.0.1/"])
+  func `libcurl itself refuses a URL that it does not accept, also if the pipeline is required`(_ url: String)
+    async throws
+  {
+    for configuration in [AttachedComparison.tracing, String(Self.failing)] {
+      let runs = try await AttachedComparison.run({ _ in ["curl", "-sS", url] }, configuration: configuration)
+      runs.expectSame()
+      #expect(runs.passed.isEmpty)
+    }
+  }
+
   // MARK: Memory
 
   /// Lets each allocation of the preloaded library fail in turn, each time in a new run of the program.
