@@ -57,6 +57,30 @@ import Testing
     try await run.end()
   }
 
+  /// The folder as it is, and as a symbolic link.
+  @Test(arguments: ["my", "link"])
+  func `a build that changes only its outputs is not repeated, and each edit is built once`(_ place: String)
+    async throws
+  {
+    let build = "{\"folder\": \"\(place)\"}"
+    let run = try await DevRun(configuration: { Self.configuration($0, library: "build/libmy.so", build: build) }) {
+      try await Self.scaffold("c", in: $0)
+      if place == "link" { #expect(symlink("my", $0.path("link")) == 0) }
+      // The folder `build` exists, as in each session after the first one.
+      let built = try await Command.run(
+        Tool.path, ["plugin", "build", "my"], environment: Tool.cleared, workingDirectory: $0.path)
+      #expect(built.status == 0, "\(built.errorText)")
+    }
+    try await run.next("built")
+    let source = run.folder.path("my/plugin.c")
+    for (old, new) in [("0.1.0", "0.2.0"), ("0.2.0", "0.3.0"), ("0.3.0", "0.4.0")] {
+      try Self.edit(source, "\"\(old)\"", "\"\(new)\"")
+      try await run.next("swapped") { $0["report"]?["changes"]?[0]?["new"]?["version"]?.string == new }
+    }
+    #expect(run.count("building") == 4 && run.count("built") == 4, "the first one, and one for each edit")
+    try await run.end()
+  }
+
   /// Builds the SDK for the plugin first, which takes minutes.
   @Test(.enabled(if: Tool.isSoak)) func `a plugin in Swift is built again at each edit`() async throws {
     let run = try await DevRun(configuration: { Self.configuration($0, library: ".build/debug/libmy.so") }) {

@@ -29,16 +29,17 @@ struct SourceTree {
       // Symbolic links are skipped, because they can form a cycle.
       guard lstat(path, &status) == 0 else { continue }
       switch status.st_mode & S_IFMT {
-      case S_IFDIR where !Self.skippedFolders.contains(name): add(path)
+      case S_IFDIR where !Self.isSkipped(name, isFolder: true): add(path)
       case S_IFREG: files.append(path)
       default: break
       }
     }
   }
 
-  /// Whether a file with that name is not a source.
-  static func isSkipped(_ name: String) -> Bool {
+  /// Whether a file with that name is not a source, or a folder with that name has no sources.
+  static func isSkipped(_ name: String, isFolder: Bool = false) -> Bool {
     name.hasPrefix(".") || name.hasPrefix("#") || name == "4913" || skippedEndings.contains { name.hasSuffix($0) }
+      || (isFolder && skippedFolders.contains(name))
   }
 
   /// A hash of the paths and contents of all files; nil if it cannot be computed.

@@ -28,21 +28,30 @@ struct BuildState {
   var plugins: [String] = []
   var libraries: Set<String> = []
   /// The hash of the sources at the start of the last build.
-  var sources: ContentHash?
+  private(set) var sources: ContentHash?
   var run: Run?
   /// When the last run ended.
   var ended = Duration.zero
-  /// The number of doubtful runs without another run between them.
-  private(set) var doubtfulRuns = 0
+  /// How often these sources were built again because a run was doubtful.
+  private var repeats = 0
 
   /// After this number, the build itself seems to write its sources, for example a file with the version. Such a build
   /// would never come to an end.
-  private static let mostDoubtfulRuns = 3
+  private static let mostRepeats = 2
 
-  /// Whether the library must be built again because the run that has ended is doubtful.
-  mutating func mustRepeat(isDoubtful: Bool) -> Bool {
-    doubtfulRuns = isDoubtful ? doubtfulRuns + 1 : 0
-    return isDoubtful && doubtfulRuns < Self.mostDoubtfulRuns
+  init(rule: PluginBuildRule) { self.rule = rule }
+
+  /// Notes that the sources have another content, which must be built.
+  mutating func adopt(_ sources: ContentHash) {
+    self.sources = sources
+    repeats = 0
+  }
+
+  /// Whether the same sources must be built again after a doubtful run. The report of a write can come after the end of
+  /// the run, so a run without such a report is no sign that the build has left its sources alone.
+  mutating func mustRepeat() -> Bool {
+    repeats += 1
+    return repeats <= Self.mostRepeats
   }
 
   /// The endings of the files that `plugin build` compiles, and of the headers and module maps that these files use.

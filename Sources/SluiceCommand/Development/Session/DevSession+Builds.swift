@@ -32,12 +32,12 @@ extension DevSession {
       guard let since else { return }
       if state.run != nil {
         builds[rule]?.run?.isDoubtful = true
-      } else if since < state.ended, builds[rule]?.mustRepeat(isDoubtful: true) == true {
+      } else if since < state.ended, builds[rule]?.mustRepeat() == true {
         build(rule)
       }
       return
     }
-    builds[rule]?.sources = hash
+    builds[rule]?.adopt(hash)
     guard let run = state.run else { return build(rule) }
     builds[rule]?.run?.isStale = true
     run.process.send(["stop": true])
@@ -71,7 +71,7 @@ extension DevSession {
     guard let state = builds[rule], let run = state.run else { return }
     builds[rule]?.run = nil
     builds[rule]?.ended = MonotonicClock.now
-    guard !run.isStale, builds[rule]?.mustRepeat(isDoubtful: run.isDoubtful) != true else { return build(rule) }
+    if run.isStale || (run.isDoubtful && builds[rule]?.mustRepeat() == true) { return build(rule) }
     showStatus()
     let isGood = status == .exited(0)
     let event = outcome(state, run, isGood: isGood)

@@ -50,7 +50,9 @@ struct WatchTable: Sendable {
         }
         if event.has(IN_MOVED_TO, IN_MOVED_FROM, IN_CREATE, IN_DELETE) { isMoved = true }
       }
-      for (subject, folders) in trees where folders.contains(folder) && !SourceTree.isSkipped(event.name) {
+      // The names of outputs are skipped: a build that changes its own outputs changes no source.
+      for (subject, folders) in trees
+      where folders.contains(folder) && !SourceTree.isSkipped(event.name, isFolder: event.has(IN_ISDIR)) {
         if event.has(IN_CLOSE_WRITE, IN_MOVED_TO, IN_MOVED_FROM, IN_DELETE) { changed.insert(subject) }
         // A new folder can already contain files, for which there will be no event.
         if event.has(IN_ISDIR) {
