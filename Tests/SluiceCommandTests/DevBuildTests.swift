@@ -57,22 +57,26 @@ import Testing
     try await run.end()
   }
 
-  /// The folder as it is, and as a symbolic link.
-  @Test(arguments: ["my", "link"])
+  /// The folder as it is, as a symbolic link, and with a symbolic link to the source.
+  @Test(arguments: ["my", "link", "my/plugin.c"])
   func `a build that changes only its outputs is not repeated, and each edit is built once`(_ place: String)
     async throws
   {
-    let build = "{\"folder\": \"\(place)\"}"
+    let folder = place == "link" ? "link" : "my"
+    let build = "{\"folder\": \"\(folder)\"}"
     let run = try await DevRun(configuration: { Self.configuration($0, library: "build/libmy.so", build: build) }) {
       try await Self.scaffold("c", in: $0)
       if place == "link" { #expect(symlink("my", $0.path("link")) == 0) }
+      if place == "my/plugin.c" {
+        #expect(rename($0.path("my/plugin.c"), $0.path("source")) == 0 && symlink("../source", $0.path(place)) == 0)
+      }
       // The folder `build` exists, as in each session after the first one.
       let built = try await Command.run(
         Tool.path, ["plugin", "build", "my"], environment: Tool.cleared, workingDirectory: $0.path)
       #expect(built.status == 0, "\(built.errorText)")
     }
     try await run.next("built")
-    let source = run.folder.path("my/plugin.c")
+    let source = run.folder.path(place == "my/plugin.c" ? "source" : "my/plugin.c")
     for (old, new) in [("0.1.0", "0.2.0"), ("0.2.0", "0.3.0"), ("0.3.0", "0.4.0")] {
       try Self.edit(source, "\"\(old)\"", "\"\(new)\"")
       try await run.next("swapped") { $0["report"]?["changes"]?[0]?["new"]?["version"]?.string == new }

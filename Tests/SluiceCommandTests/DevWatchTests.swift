@@ -59,6 +59,33 @@ import Testing
     #expect(watch.isChanged("/real/part", "x.c", IN_CLOSE_WRITE))
   }
 
+  @Test func `the target of a symbolic link is a source, except a folder and an output`() throws {
+    let folder = try TemporaryDirectory()
+    for name in ["build", "build/real", "build/real/build", "build/out", "build/part", "build/build"] {
+      try folder.makeFolder(name)
+    }
+    for name in ["source", "real/build/x", "out/x", "part/x", "x.o", "build/x"] {
+      try folder.write("x", to: "build/\(name)")
+    }
+    for (link, target) in [
+      ("a", "../source"), ("b", "../out/x"), ("c", "build/x"), ("d", "../build/x"), ("e", "../part"), ("f", "../x.o"),
+      ("g", "g"), ("h", "gone"),
+    ] {
+      #expect(symlink(target, folder.path("build/real/\(link)")) == 0)
+    }
+    let watch = SourceWatch("build/real", in: try #require(Paths.resolved(folder.path)))
+    #expect(watch.isChanged("/build", "source", IN_CLOSE_WRITE) && watch.isChanged("/build/out", "x", IN_MOVED_TO))
+    for path in ["/build/real/build", "/build/build", "/build/part"] {
+      #expect(!watch.isChanged(path, "x", IN_CLOSE_WRITE), "\(path)")
+    }
+    #expect(!watch.isChanged("/build", "x.o", IN_CLOSE_WRITE) && !watch.isChanged("/build", "else", IN_CLOSE_WRITE))
+    // A link that is made later.
+    try folder.write("x", to: "build/late")
+    #expect(!watch.isChanged("/build", "late", IN_CLOSE_WRITE))
+    #expect(symlink("../late", folder.path("build/real/late")) == 0)
+    #expect(watch.isChanged("/build/real", "late", IN_CREATE) && watch.isChanged("/build", "late", IN_CLOSE_WRITE))
+  }
+
   @Test func `the same sources are built again twice at most, however often a build writes them`() throws {
     var state = BuildState(rule: PluginBuildRule(.folder("f"), sources: ["f"]))
     for content in ["a", "b"] {

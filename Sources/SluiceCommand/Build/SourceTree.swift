@@ -4,7 +4,8 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-/// The source files below a path, without hidden files, files that editors leave behind, and build outputs.
+/// The source files below a path, without hidden files, files that editors leave behind, and build outputs. A symbolic
+/// link to a source file counts as a file.
 struct SourceTree {
   private static let skippedFolders: Set<String> = ["build", "node_modules", "CMakeFiles"]
   private static let skippedEndings = ["~", ".so", ".o", ".a", ".d", ".swp", ".swx", ".tmp"]
@@ -14,6 +15,8 @@ struct SourceTree {
   /// Absolute paths without symbolic links.
   private(set) var folders: [String] = []
   private(set) var files: [String] = []
+  /// The files that are symbolic links.
+  private(set) var links: [String] = []
 
   init(_ path: String) {
     guard let root = Paths.resolved(path) else { return }
@@ -26,14 +29,31 @@ struct SourceTree {
     for name in FolderListing.names(in: folder) where !Self.isSkipped(name) {
       let path = "\(folder)/\(name)"
       var status = stat()
-      // Symbolic links are skipped, because they can form a cycle.
       guard lstat(path, &status) == 0 else { continue }
       switch status.st_mode & S_IFMT {
       case S_IFDIR where !Self.isSkipped(name, isFolder: true): add(path)
       case S_IFREG: files.append(path)
+      case S_IFLNK where leadsToSource(path):
+        files.append(path)
+        links.append(path)
       default: break
       }
     }
+  }
+
+  /// Whether a symbolic link leads to a regular file that is not an output. A link to a folder does not count, because
+  /// such links can form a cycle.
+  private func leadsToSource(_ link: String) -> Bool {
+    var status = stat()
+    guard let target = Paths.resolved(link), stat(target, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return false
+    }
+    // The root can be in a folder with any name, so the folders that it shares with the target are not looked at.
+    let root = (folders.first ?? "").split(separator: "/")
+    let names = target.split(separator: "/").map { String($0) }
+    let shared = zip(root, names).prefix { $0 == $1 }.count
+    return !Self.isSkipped(names.last ?? "")
+      && !names.dropFirst(shared).dropLast().contains { Self.isSkipped($0, isFolder: true) }
   }
 
   /// Whether a file with that name is not a source, or a folder with that name has no sources.

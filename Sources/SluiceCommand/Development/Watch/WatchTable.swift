@@ -54,8 +54,9 @@ struct WatchTable: Sendable {
       for (subject, folders) in trees
       where folders.contains(folder) && !SourceTree.isSkipped(event.name, isFolder: event.has(IN_ISDIR)) {
         if event.has(IN_CLOSE_WRITE, IN_MOVED_TO, IN_MOVED_FROM, IN_DELETE) { changed.insert(subject) }
-        // A new folder can already contain files, for which there will be no event.
-        if event.has(IN_ISDIR) {
+        // A new folder can already contain files, for which there will be no event. The target of a new link must be
+        // watched as well.
+        if event.has(IN_ISDIR) || (event.has(IN_CREATE, IN_MOVED_TO) && isComplete(place)) {
           changed.insert(subject)
           isMoved = true
         }
@@ -101,9 +102,9 @@ struct WatchTable: Sendable {
       case .tree(let path):
         let tree = SourceTree(path)
         trees[subject] = Set(tree.folders)
-        // The path can lead to a single file instead of a folder. The folder entry of the file, and of each symbolic
-        // link on the path, is watched too.
-        places[subject] = WatchedPlace.all(of: path)
+        // The path can lead to a single file instead of a folder, and sources can be symbolic links. The folder entry of
+        // each such file, and of each symbolic link on the way to it, is watched too.
+        places[subject] = ([path] + tree.links).flatMap { WatchedPlace.all(of: $0) }
       }
     }
   }
