@@ -112,10 +112,11 @@ extension ReplayValue {
   }
 
   private static func query(_ text: String) -> ReplayValue {
-    let parameters = text.split(separator: "&", omittingEmptySubsequences: false).map { parameter in
-      let name = parameter.prefix { $0 != "=" }
-      return (String(name), ReplayValue.text(String(parameter[name.endIndex...])))
-    }
-    return .parts(parameters.map(\.0), parameters.map(\.1))
+    let parameters = text.split(separator: "&", omittingEmptySubsequences: false)
+    let names = parameters.map { parameter in parameter.prefix { $0 != "=" } }
+    // The sign belongs to the name, so that an empty value is an empty text.
+    let values = zip(parameters, names).map { $0[$1.endIndex...] }
+    return .parts(
+      zip(names, values).map { String($0) + String($1.prefix(1)) }, values.map { .text(String($0.dropFirst())) })
   }
 }
