@@ -70,16 +70,12 @@ import Testing
     #expect(texts.allSatisfy { $0.contains(#""stringValue":"unknown_service:curl""#) })
   }
 
-  @Test func `a collector that never answers delays the program's end by about a second, and changes no transfer`()
+  /// The exporter itself would wait for longer than the test does.
+  @Test func `a collector that never answers does not hold up the program's end, and changes no transfer`()
     async throws
   {
-    let exporting = try AttachedCollector(collector: AttachedCollector.silent)
-    let clock = ContinuousClock()
-    let start = clock.now
+    let exporting = try AttachedCollector(#", "timeout": "600s""#, collector: AttachedCollector.silent)
     let result = try await exporting.fixture.attach([curl, "-sS", "\(exporting.fixture.url)/a"])
-    // The exporter would wait for ten seconds by default. With the shorter limit, even a busy machine needs less than
-    // nine.
-    #expect(start.duration(to: clock.now) < .seconds(9))
     #expect(result.ending == .exited(0))
     #expect(result.outputText == "answer to GET /a\n")
     #expect(exporting.spans == exporting.sent())

@@ -73,7 +73,7 @@ import Testing
     #expect(result.errorText == "closed\n141\n")
   }
 
-  @Test(arguments: 5...8)
+  @Test(arguments: 6...8)
   func `too few descriptors for the threads of the command are reported`(_ count: Int) async throws {
     let script = "ulimit -n \(count); exec \(Tool.path) run -q"
     let result = try await Command.run("sh", ["-c", script], environment: Tool.cleared)
