@@ -27,7 +27,8 @@ symbol AsyncReader
 symbol RequestOptions
 symbol RedirectionHandler
 symbol DeclarativeTLS
-symbol DefaultHTTPClient"
+symbol DefaultHTTPClient
+module CMakeFiles"
 
 # Prints everything that exists, one fact per line: kind, tab, name.
 facts() {
