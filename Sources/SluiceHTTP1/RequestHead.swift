@@ -127,7 +127,9 @@ package struct RequestHead {
   private static let fixedBytes = 160
 
   package static func facts(of fields: HeaderFields, _ method: Span<UInt8>, _ framing: Framing) -> Facts {
-    var facts: Facts = method.isIdenticalInContent(to: "HEAD".utf8.span) ? .isParticular : []
+    // Comparing only the length is fast, and excludes GET.
+    var facts: Facts =
+      method.count == 4 && method.isIdenticalInContent(to: "HEAD".utf8.span) ? .isParticular : []
     let bytes = fields.buffer.span
     for index in fields.indices {
       let name = bytes.extracting(fields.nameRange(at: index))

@@ -83,14 +83,20 @@ package enum FieldSyntax {
 
   /// Whether the field asks for a part of the selected representation, or depends on its version: `Range` and the
   /// preconditions (RFC 9110 §13.1, §14.2).
+  @inlinable @inline(__always)
   package static func selectsRepresentation(_ name: Span<UInt8>) -> Bool {
+    // Bit n is set if the name of one of these fields has n bytes.
+    name.count < 20 && 0b1010_0010_0001_0010_0000 &>> name.count & 1 == 1 && isNamedSelection(name)
+  }
+
+  @usableFromInline
+  static func isNamedSelection(_ name: Span<UInt8>) -> Bool {
     switch name.count {
     case 5: equals(name, "range")
     case 8: equals(name, "if-match") || equals(name, "if-range")
     case 13: equals(name, "if-none-match")
     case 17: equals(name, "if-modified-since")
-    case 19: equals(name, "if-unmodified-since")
-    default: false
+    default: equals(name, "if-unmodified-since")
     }
   }
 

@@ -83,6 +83,12 @@ extension HeaderFields {
   /// field at the end.
   package mutating func set(_ name: Span<UInt8>, to value: Span<UInt8>, marks: Marks = []) {
     guard let index = firstIndex(named: name) else { return append(name, value, marks: marks) }
+    replace(at: index, name, value, marks)
+  }
+
+  /// Replaces the first field of a name, which is at that position, and removes the others.
+  @inline(__always)
+  mutating func replace(at index: Int, _ name: Span<UInt8>, _ value: Span<UInt8>, _ marks: Marks) {
     let old = entry(at: index)
     if old.valueCount == value.count {
       overwrite(old, name, value)

@@ -7,29 +7,21 @@ extension HeaderFields {
 
   /// Adds one more field at the end. Returns false, and changes nothing, if there is no room for it.
   package mutating func appendWithinLimits(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: Marks = []) -> Bool {
-    guard hasRoom(for: name, value) else { return false }
+    guard count < Self.maximumFields,
+      wireByteCount + name.count + value.count + 4 <= Self.maximumFieldBytes
+    else { return false }
     append(name, value, marks: marks)
     return true
   }
 
-  /// Does what ``set(_:to:marks:)`` does. Returns false, and changes nothing, if there is no room for the value.
+  /// Does what ``set(_:to:marks:)`` does. Returns false, and changes nothing, if there is no room for the value. A value
+  /// that is not longer than the old one always has room, even in a head that was received with more fields.
   package mutating func setWithinLimits(_ name: Span<UInt8>, to value: Span<UInt8>, marks: Marks = []) -> Bool {
-    guard hasRoom(for: name, value) || hasRoom(replacing: name, by: value) else { return false }
-    set(name, to: value, marks: marks)
-    return true
-  }
-
-  @inline(__always)
-  private func hasRoom(for name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
-    count < Self.maximumFields && wireByteCount + name.count + value.count + 4 <= Self.maximumFieldBytes
-  }
-
-  /// A value that is not longer than the old one always has room, even in a head that was received with more fields.
-  @inline(never)
-  private func hasRoom(replacing name: Span<UInt8>, by value: Span<UInt8>) -> Bool {
-    guard let index = firstIndex(named: name) else { return false }
+    guard let index = firstIndex(named: name) else { return appendWithinLimits(name, value, marks: marks) }
     let more = value.count - valueRange(at: index).count
-    return more <= 0 || wireByteCount + more <= Self.maximumFieldBytes
+    guard more <= 0 || wireByteCount + more <= Self.maximumFieldBytes else { return false }
+    replace(at: index, name, value, marks)
+    return true
   }
 
   /// Checks the number and the size of the fields.
