@@ -144,6 +144,8 @@ enum CurlInvocations {
     "--aws-sigv4 aws:amz:eu-west-1:execute-api -u key:secret {url}/", "--aws-sigv4 aws:amz -u key:secret {url}/a/b.txt",
     "--aws-sigv4 aws:amz:eu-west-1:execute-api -u key:secret -H 'Content-Type: text/plain' -d a=1 {url}/form",
     "--aws-sigv4 aws:amz:us-east-2:es -u key:secret -X PUT -d '{}' -H 'Content-Type: application/json' -H 'X-Amz-Target: t' '{url}/x?a=1&b=2'",
+    "--aws-sigv4 aws:amz:eu:s3 -u a:b -H 'Content-Type: a/b' -H 'X-Amz-Content-Sha256: UNSIGNED-PAYLOAD' -d abc {url}/16",
+    "--aws-sigv4 aws:amz:eu:es -u a:b -H 'Content-Type: a/b' -H 'X-Amz-Content-Sha256: UNSIGNED-PAYLOAD' -d abc {url}/16",
     "--aws-sigv4 osc:example:eu-west-1:svc -u key:secret {url}/",
     "--aws-sigv4 aws:amz:eu-west-1:execute-api -u key:secret -H \"X-Amz-Meta: $(printf 'caf\\351')\" {url}/",
   ]

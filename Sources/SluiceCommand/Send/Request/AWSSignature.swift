@@ -52,10 +52,13 @@ struct AWSSignature {
   func sign(_ request: inout Request, bodyHash: String, time: Int) throws(CommandError) {
     let dateName = "x-\(providers.header)-date"
     let date = request.headers[dateName] ?? Self.timestamp(time)
+    let hashName = "x-\(providers.header)-content-sha256"
+    // A caller can name the hash, or say that the body is not signed.
+    let bodyHash = request.headers[hashName] ?? bodyHash
     // Values need not be UTF-8, so the text to sign consists of bytes.
     let host = request.headers["host"] ?? request.url.hostField
     var fields = [("host", Array(host.utf8)), (dateName, Array(date.utf8))]
-    if service == "s3" { fields.append(("x-\(providers.header)-content-sha256", Array(bodyHash.utf8))) }
+    if service == "s3" { fields.append((hashName, Array(bodyHash.utf8))) }
     let own = fields.map(\.0)
     for index in request.headers.indices {
       let name = request.headers.name(at: index).lowercased()
