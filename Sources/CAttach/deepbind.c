@@ -119,21 +119,13 @@ typedef void *(*open_function)(const char *, int);
 typedef void *(*open_in_function)(Lmid_t, const char *, int);
 
 static open_function next(void) {
-  static _Atomic(open_function) known;
-  open_function function = atomic_load_explicit(&known, memory_order_relaxed);
-  if (function) return function;
-  function = (open_function)glibc_dlsym(RTLD_NEXT, "dlopen");
-  atomic_store_explicit(&known, function, memory_order_relaxed);
-  return function;
+  static _Atomic(void *) known;
+  return (open_function)glibc_next_function(&known, "dlopen");
 }
 
 static open_in_function next_in(void) {
-  static _Atomic(open_in_function) known;
-  open_in_function function = atomic_load_explicit(&known, memory_order_relaxed);
-  if (function) return function;
-  function = (open_in_function)glibc_dlsym(RTLD_NEXT, "dlmopen");
-  atomic_store_explicit(&known, function, memory_order_relaxed);
-  return function;
+  static _Atomic(void *) known;
+  return (open_in_function)glibc_next_function(&known, "dlmopen");
 }
 
 /// Whether a module must be changed.

@@ -13,23 +13,15 @@
 
 /// Another preloaded library can have a dlsym of its own, which comes next.
 static symbol_function next_symbol(void) {
-  static _Atomic(symbol_function) known;
-  symbol_function function = atomic_load_explicit(&known, memory_order_relaxed);
-  if (function) return function;
-  function = (symbol_function)glibc_dlsym(RTLD_NEXT, "dlsym");
-  if (!function) function = glibc_symbol_function();
-  atomic_store_explicit(&known, function, memory_order_relaxed);
-  return function;
+  static _Atomic(void *) known;
+  const symbol_function function = (symbol_function)glibc_next_function(&known, "dlsym");
+  return function ? function : glibc_symbol_function();
 }
 
 static version_function next_version(void) {
-  static _Atomic(version_function) known;
-  version_function function = atomic_load_explicit(&known, memory_order_relaxed);
-  if (function) return function;
-  function = (version_function)glibc_dlsym(RTLD_NEXT, "dlvsym");
-  if (!function) function = glibc_version_function();
-  atomic_store_explicit(&known, function, memory_order_relaxed);
-  return function;
+  static _Atomic(void *) known;
+  const version_function function = (version_function)glibc_next_function(&known, "dlvsym");
+  return function ? function : glibc_version_function();
 }
 
 /// The function of this library for one of a libcurl; the same function if it is not of a libcurl.
@@ -64,7 +56,7 @@ static void *look_up_in(void *library, const char *name, const char *version, vo
 static bool look_up_around(
     const void *caller, void *which, const char *name, const char *version, void *own, void **answer) {
   const struct link_map *object = object_of(caller);
-  // The caller itself stands in for libcurl, and asks for the function that comes after its own.
+  // The caller defines this function itself, and asks for the one that comes after its own.
   if (!object || object_symbol(object, name)) return false;
   if (version) {
     // A look-up by version does not find the functions of this library, which have none.

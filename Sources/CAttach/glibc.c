@@ -43,6 +43,14 @@ bool glibc_comes_next(const void *function, const char *name) {
   return function && object && object_symbol(object, name) == function && glibc_dlsym(RTLD_NEXT, name) == function;
 }
 
+void *glibc_next_function(_Atomic(void *) *known, const char *name) {
+  void *function = atomic_load_explicit(known, memory_order_relaxed);
+  if (function) return function;
+  function = glibc_dlsym(RTLD_NEXT, name);
+  atomic_store_explicit(known, function, memory_order_relaxed);
+  return function;
+}
+
 symbol_function glibc_symbol_function(void) {
   static _Atomic(void *) known;
   const symbol_function function = (symbol_function)find(&known, "dlsym");

@@ -14,6 +14,10 @@ version_function glibc_version_function(void);
 /// Whether a function is the one of that name in glibc, and no library between this one and glibc defines another one.
 bool glibc_comes_next(const void *function, const char *name);
 
+/// The function of that name which comes after the one of this library, or NULL. It is looked up once, and kept in
+/// `known`.
+void *glibc_next_function(_Atomic(void *) *known, const char *name);
+
 /// dlsym and dlvsym with this library as the caller.
 void *glibc_dlsym(void *handle, const char *name);
 void *glibc_dlvsym(void *handle, const char *name, const char *version);
