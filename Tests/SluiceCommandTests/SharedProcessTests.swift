@@ -264,15 +264,3 @@ import Testing
     #expect(limited.errorText.contains("File too large"), "\(limited.errorText)")
   }
 }
-
-extension RunningCommand {
-  /// Waits until an engine listens on the socket.
-  fileprivate func waitForSocket(at path: String) async throws {
-    let end = ContinuousClock.now + Patience.limit
-    while true {
-      if case .listening = UnixSocket.find(at: path) { return }
-      guard !hasEnded, ContinuousClock.now < end else { throw TestKitError("no socket: \(errorSoFar)") }
-      try await Task.sleep(for: .milliseconds(2))
-    }
-  }
-}

@@ -34,7 +34,7 @@ final class ControlledRun: Sendable {
       Tool.path, ["run", "-q", "-c", file, "--concurrency", "8", "--control", self.socket] + options,
       environment: Tool.cleared.merging(environment) { $1 }
     ).start()
-    try await waitForSocket()
+    try await running.waitForSocket(at: self.socket)
   }
 
   static func configuration(_ more: String = "", header: String = "x-stamp-a", swap: String = "null") -> String {
@@ -42,17 +42,6 @@ final class ControlledRun: Sendable {
     {"plugins": {"a": {"library": "a.so", "config": {"header": "\(header)"}}\(more)},
      "request": ["a"], "response": ["a"], "store": "store", "swap": \(swap), "transport": {"loops": 2}}
     """
-  }
-
-  private func waitForSocket() async throws {
-    let end = ContinuousClock.now + Patience.limit
-    while true {
-      if case .listening = UnixSocket.find(at: socket) { return }
-      guard !running.hasEnded, ContinuousClock.now < end else {
-        throw TestKitError("no socket: \(running.errorSoFar)")
-      }
-      try await Task.sleep(for: .milliseconds(2))
-    }
   }
 
   /// Runs `sluice ctl` with this socket.
@@ -107,5 +96,17 @@ extension JSONValue {
     let headers = self["response"]?["headers"]
     guard let stamp = headers?["x-stamp-a"]?.string, stamp == headers?["x-echo-a"]?.string else { return nil }
     return Int(stamp)
+  }
+}
+
+extension RunningCommand {
+  /// Waits until an engine listens on the socket.
+  func waitForSocket(at path: String) async throws {
+    let end = ContinuousClock.now + Patience.limit
+    while true {
+      if case .listening = UnixSocket.find(at: path) { return }
+      guard !hasEnded, ContinuousClock.now < end else { throw TestKitError("no socket: \(errorSoFar)") }
+      try await Task.sleep(for: .milliseconds(2))
+    }
   }
 }
