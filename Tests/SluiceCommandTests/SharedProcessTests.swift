@@ -217,17 +217,10 @@ import Testing
     _ define: String, _ words: String
   ) async throws {
     let plugin = try await PluginCompiler.compile("acts", defines: [define])
-    let run = try await DevRun(
-      configuration: {
-        #"{"plugins": {"a": {"library": "\#(plugin.path)"}}, "request": ["a"], "transport": {"baseURL": "\#($0)"}}"#
-      }, prepare: { _ in })
-    try await run.start()
-    for _ in 0..<3 { try await run.request() }
-    let log = run.events.filter { $0["event"]?.string == "log" }.compactMap { $0["message"]?.string }
+    let log = try await DevRun.log(of: plugin.path)
     let subject =
       define.hasPrefix("IN_CREATE") ? "stage \"a\" (plugin fixture" : "stage \"a\" (plugin fixture, generation 1)"
     #expect(log.count { $0.contains(words) && $0.contains(subject) } == 1, "\(log)")
-    try await run.end()
   }
 
   // MARK: Programs that plugins start

@@ -57,14 +57,7 @@ import Testing
   @Test(arguments: moments)
   func `dev names the plugin and the call that closes a descriptor`(_ moment: String) async throws {
     let plugin = try await PluginCompiler.compile("acts", defines: ["\(moment)=close(2)"])
-    let run = try await DevRun(
-      configuration: {
-        #"{"plugins": {"a": {"library": "\#(plugin.path)"}}, "request": ["a"], "transport": {"baseURL": "\#($0)"}}"#
-      }, prepare: { _ in })
-    try await run.start()
-    for _ in 0..<3 { try await run.request() }
-    let log = run.events.filter { $0["event"]?.string == "log" }.compactMap { $0["message"]?.string }
+    let log = try await DevRun.log(of: plugin.path)
     #expect(log.contains { $0.contains("it closed descriptor 2 (standard error)") }, "\(log)")
-    try await run.end()
   }
 }

@@ -71,6 +71,19 @@ final class DevRun: Sendable {
 
   // MARK: Events
 
+  /// The lines that a session logs while three requests go through the plugin at this path.
+  static func log(of library: String) async throws -> [String] {
+    let run = try await DevRun(
+      configuration: {
+        #"{"plugins": {"a": {"library": "\#(library)"}}, "request": ["a"], "transport": {"baseURL": "\#($0)"}}"#
+      }, prepare: { _ in })
+    try await run.start()
+    for _ in 0..<3 { try await run.request() }
+    let log = run.events.filter { $0["event"]?.string == "log" }.compactMap { $0["message"]?.string }
+    try await run.end()
+    return log
+  }
+
   /// All events so far.
   var events: [JSONValue] { Self.events(Array(running.outputSoFar.utf8)) }
 
