@@ -45,7 +45,7 @@ void *interposed_loader_function(const char *name) {
   return is_same_name(name, "dlopen") ? (void *)dlopen : NULL;
 }
 
-/// The function of this library that a module must call in place of another one; NULL if there is none.
+/// The function of this library that a module must call in place of another one, or NULL.
 static void *own_function(const char *name) {
   if (strncmp(name, "curl_", 5) == 0) return interposed_function(name);
   // A module that looks libcurl's functions up itself, as PHP's FFI does.

@@ -95,7 +95,7 @@ static struct owner *make_owner(const struct link_map *library) {
   return NULL;
 }
 
-/// The copy of a library; NULL if there is none for it. Without a lock: the caller may hold that of the loader.
+/// The copy of a library, or NULL. Without a lock: the caller may hold that of the loader.
 static const struct copy *copy_of(const struct link_map *library) {
   struct owner *made = NULL;
   const struct copy *copy = NULL;

@@ -21,7 +21,7 @@ enum { STACK_BYTES = 1 << 20 };
 /// The bounds of the thread's stack. `lowest` is 0 before the system was asked, and 1 if the system did not report the
 /// bounds.
 static _Thread_local uintptr_t lowest, highest;
-/// The reserved stack; NULL if there is none.
+/// The reserved stack, or NULL.
 static _Thread_local char *reserved;
 static _Thread_local bool is_on_reserved;
 /// A stack that no thread uses.
