@@ -6,6 +6,7 @@
 
 #include "exchange_result.h"
 #include "exchange_sockets.h"
+#include "sanitizer.h"
 #include "session.h"
 #include "text.h"
 
@@ -218,8 +219,10 @@ static void run(const struct libcurl *curl, const struct sluice_attach_exchange 
                 struct exchange_result *result) {
   struct parts parts = {.curl = curl, .mark = -1};
   const int64_t end = now_milliseconds() + exchange->limit_milliseconds;
-  // A fork() waits for the lock `working` instead of this thread.
+  // A fork() waits for the lock `working` instead of this thread. Sanitizers ignore the handles: in a child of fork(),
+  // nothing refers to them.
   session_pause();
+  sanitizer_ignore();
   pthread_mutex_lock(&working);
   const bool is_ready = keep(curl);
   CURLcode code = is_ready ? CURLE_OUT_OF_MEMORY : CURLE_FAILED_INIT;
@@ -234,6 +237,7 @@ static void run(const struct libcurl *curl, const struct sluice_attach_exchange 
   exchange_result_end(result, parts.easy, curl, code);
   close_parts(&parts);
   pthread_mutex_unlock(&working);
+  sanitizer_heed();
   session_resume();
 }
 
