@@ -83,24 +83,22 @@ extension HeaderFields {
   /// field at the end.
   package mutating func set(_ name: Span<UInt8>, to value: Span<UInt8>, marks: Marks = []) {
     guard let index = firstIndex(named: name) else { return append(name, value, marks: marks) }
-    replace(at: index, name, value, marks)
+    replace(entry(at: index), at: index, name, value, marks)
   }
 
-  /// Replaces the first field of a name, which is at that position, and removes the others.
+  /// Replaces the first field of a name, which is at that position and has that entry, and removes the others.
   @inline(__always)
-  mutating func replace(at index: Int, _ name: Span<UInt8>, _ value: Span<UInt8>, _ marks: Marks) {
-    let old = entry(at: index)
+  mutating func replace(_ old: Entry, at index: Int, _ name: Span<UInt8>, _ value: Span<UInt8>, _ marks: Marks) {
     if old.valueCount == value.count {
       overwrite(old, name, value)
-      setEntry(
-        at: index, Entry(start: old.start, nameCount: name.count, valueCount: value.count, marks: marks))
+      if old.marks != marks { change(at: index, marks) }
     } else {
       let line = write(name, value, marks: marks)
       wastedBytes += old.byteCount
       setEntry(at: index, line)
+      compactIfWasteful()
     }
     if let next = firstIndex(named: name, from: index + 1) { remove(named: name, from: next) }
-    compactIfWasteful()
   }
 
   /// Removes every field of that name at or after a position.

@@ -18,9 +18,11 @@ extension HeaderFields {
   /// that is not longer than the old one always has room, even in a head that was received with more fields.
   package mutating func setWithinLimits(_ name: Span<UInt8>, to value: Span<UInt8>, marks: Marks = []) -> Bool {
     guard let index = firstIndex(named: name) else { return appendWithinLimits(name, value, marks: marks) }
-    let more = value.count - valueRange(at: index).count
-    guard more <= 0 || wireByteCount + more <= Self.maximumFieldBytes else { return false }
-    replace(at: index, name, value, marks)
+    let old = entry(at: index)
+    if value.count > old.valueCount, wireByteCount + value.count - old.valueCount > Self.maximumFieldBytes {
+      return false
+    }
+    replace(old, at: index, name, value, marks)
     return true
   }
 
