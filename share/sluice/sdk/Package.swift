@@ -21,7 +21,8 @@ let package = Package(
       name: "CSluice", dependencies: ["CJansson"], path: ".", sources: ["Sources/CSluice/abi_layout.c"],
       publicHeadersPath: "include"),
     .target(name: "SluiceMessages", swiftSettings: settings),
-    .target(name: "SluiceJSON", dependencies: ["SluiceMessages", "CJansson"], swiftSettings: settings),
+    .target(
+      name: "SluiceJSON", dependencies: ["SluiceMessages", "SluiceSupport", "CJansson"], swiftSettings: settings),
     .target(name: "SluiceSupport", swiftSettings: settings),
     .target(name: "SluiceTraceContext", dependencies: ["SluiceMessages"], swiftSettings: settings),
     .target(
