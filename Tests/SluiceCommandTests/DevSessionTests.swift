@@ -98,6 +98,21 @@ import Testing
     try await typed.end()
   }
 
+  @Test func `an event has the id of the typed document, or the number of the line`() async throws {
+    let (run, _) = try await DevRun.stamped()
+    try await run.start()
+    let cases: [(line: String, id: JSONValue)] = [
+      ("/", 1), (#"{"id": "a-7", "url": "/"}"#, "a-7"), (#"{"id": 40, "url": "/"}"#, 40), ("/", 4),
+      (#"{"id": "bad", "url": "/", "nothing": 1}"#, "bad"), (#"{"id": null, "url": "/"}"#, .null),
+      (#"{"id": [1], "url": "/"}"#, 7),
+    ]
+    for (line, id) in cases {
+      let event = try await run.request(line)
+      #expect(event["id"] == id && event["givenId"] == nil, "\(event)")
+    }
+    try await run.end()
+  }
+
   @Test func `the endpoint forwards requests, but is not an open proxy`() async throws {
     let (run, _) = try await DevRun.stamped("--listen", "127.0.0.1:0")
     let address = try await run.start()

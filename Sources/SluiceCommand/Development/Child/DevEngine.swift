@@ -140,7 +140,7 @@ final class DevEngine: Sendable {
           request(text, id: document["id"], isOfSet: document["recorded"]?.bool == true)
         }
         if let documents = document["recordings"] { recordings.adopt(documents) }
-      case .tooLong: reporter.refuse("the line is too long", id: nil)
+      case .tooLong: reporter.refuse("the line is too long", of: nil)
       // The supervisor has ended, or a signal has asked this process to end.
       case .end, .failure: return .zero
       }
@@ -148,13 +148,14 @@ final class DevEngine: Sendable {
   }
 
   private func request(_ text: String, id: JSONValue?, isOfSet: Bool) {
+    let line = TypedLine(number: id, given: TypedRequest.id(of: text))
     do {
       var request = try TypedRequest(text, from: engine.baseURL).request
       request.wantsRecording = true
       engine.submit(request) { [reporter, recordings] result in
         recordings.note(result.recording, isOfSet: isOfSet)
-        reporter.report(result, id: id)
+        reporter.report(result, of: line)
       }
-    } catch { reporter.refuse("\(error)", id: id) }
+    } catch { reporter.refuse("\(error)", of: line) }
   }
 }

@@ -72,7 +72,7 @@ final class DevListener: Sendable {
     return .deferred { promise in
       engine.submit(request) { result in
         recordings.note(result.recording, isOfSet: false)
-        reporter.report(result, id: nil)
+        reporter.report(result, of: nil)
         let response = response(to: result, isHead: isHead)
         notices.answered(id)
         promise.complete(with: response)

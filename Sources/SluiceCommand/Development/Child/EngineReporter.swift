@@ -83,7 +83,8 @@ final class EngineReporter: Sendable {
       })
   }
 
-  func report(_ result: TransactionResult, id: JSONValue?) {
+  /// - Parameter line: nil for a request that came from a client.
+  func report(_ result: TransactionResult, of line: TypedLine?) {
     let (url, path) = mask.withLock { mask in
       (mask.url(result.originalRequest.url), mask.target(result.originalRequest.url))
     }
@@ -92,18 +93,18 @@ final class EngineReporter: Sendable {
       "durationMs": .milliseconds(result.duration), "snapshot": JSONValue(Int64(result.snapshot)),
       "attempts": JSONValue(Int64(result.attempts)),
     ]
-    document["id"] = id
+    line?.add(to: document)
     document["status"] = result.response.map { JSONValue(Int64($0.status)) }
     document["error"] = result.error.map { ResultDocument.Failure($0).document() }
     send("request", document)
   }
 
   /// Reports a line that is not a request.
-  func refuse(_ message: String, id: JSONValue?) {
+  func refuse(_ message: String, of line: TypedLine?) {
     let document: JSONValue = [
       "error": ResultDocument.Failure(code: "invalid_request", message: message).document()
     ]
-    document["id"] = id
+    line?.add(to: document)
     send("request", document)
   }
 }

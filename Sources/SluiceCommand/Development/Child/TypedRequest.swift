@@ -6,6 +6,14 @@ import SluiceMessages
 struct TypedRequest {
   let request: Request
 
+  /// The `id` of a request document, which its result carries, as in `run`. It can be read even if the rest of the
+  /// document is invalid. Nil if the text has none.
+  static func id(of text: String) -> JSONValue? {
+    guard text.drop(while: \.isWhitespace).first == "{" else { return nil }
+    let document = Array(text.utf8).withUnsafeBytes { try? RequestLine.document($0) }
+    return document?["id"].flatMap { $0.isObject || $0.isArray ? nil : $0 }
+  }
+
   /// - Parameter base: the base for a URL that has no scheme.
   init(_ text: String, from base: HTTPURL?) throws(MessageError) {
     request = try Array(text.utf8).withUnsafeBytes { bytes in

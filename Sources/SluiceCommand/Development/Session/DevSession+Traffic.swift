@@ -12,7 +12,7 @@ extension DevSession {
   }
 
   func requestEnded(_ document: JSONValue) {
-    if let id = document["id"]?.integer { traffic.finish(id) }
+    if let number = TypedLine.takeNumber(from: document) { traffic.finish(number) }
     document.removeMember("event")
     var event = DevEvent(.request, Self.words(document) + newBuilds(document), tone: Self.tone(document))
     event.members = document
