@@ -221,7 +221,8 @@ import Testing
     server.stop()
   }
 
-  @Test func `if a client connects while the engine is started again, the client waits and is answered`() async throws {
+  /// A session whose engine was killed. The next one waits in `activate` until the returned pipe is opened.
+  private static func withoutEngine() async throws -> (run: DevRun, port: UInt16, open: () -> FileDescriptor) {
     let run = try await DevRun("--listen", "0") { folder in
       try #require(mkfifo(folder.path("gate"), 0o600) == 0)
       let product = try await PluginCompiler.compile(
@@ -231,21 +232,52 @@ import Testing
       }
     }
     // The pipe is open for both directions, so that opening it does not wait for the other end.
-    func open() -> FileDescriptor { FileDescriptor(adopting: Glibc.open(run.folder.path("gate"), O_RDWR | O_CLOEXEC)) }
+    let open = { FileDescriptor(adopting: Glibc.open(run.folder.path("gate"), O_RDWR | O_CLOEXEC)) }
     try await run.next("log") { $0["message"]?.string == "waits=1" }
     let first = open()
     let started = try await run.next("started")
     first.close()
-    let port = try Self.port(of: try #require(started["listen"]?.string))
+    let port = try port(of: try #require(started["listen"]?.string))
     #expect(kill(pid_t(try #require(started["process"]?.integer)), SIGKILL) == 0)
     try await run.next("crashed")
     try await run.next("log") { $0["message"]?.string == "waits=1" }
+    return (run, port, open)
+  }
+
+  @Test func `if a client connects while the engine is started again, the client waits and is answered`() async throws {
+    let (run, port, open) = try await Self.withoutEngine()
     let client = try RawClient(port: port)
     try client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
     let second = open()
     #expect(try client.readResponse().status == 200)
     second.close()
     try await run.end()
+  }
+
+  @Test func `the request of a client that has gone away while nothing served is never sent`() async throws {
+    let (run, port, open) = try await Self.withoutEngine()
+    do {
+      let client = try RawClient(port: port)
+      try client.send("POST /pay?token=secret HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx")
+    }
+    let gate = open()
+    let log = try await run.next("log") { $0["message"]?.string?.hasPrefix("POST /pay") == true }
+    #expect(log["message"]?.string?.contains("was not sent: its client closed the connection") == true, "\(log)")
+    #expect(log["message"]?.string?.contains("secret") == false, "\(log)")
+    #expect(try RawClient(port: port).request().status == 200)
+    #expect(run.server.requestCount == 1)
+    gate.close()
+    try await run.end()
+  }
+
+  @Test func `a client that ends only its own direction is answered by an engine that serves`() async throws {
+    let (run, server, port) = try await Self.answering { _ in .text("ok") }
+    let client = try RawClient(port: port)
+    try client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    client.socket.shutdownWriting()
+    #expect(try client.readResponse().status == 200)
+    try await run.end()
+    server.stop()
   }
 
   @Test func `a port that is in use ends the command at once with a message`() async throws {

@@ -1,4 +1,4 @@
-// Identifies the process at the other end of a Unix socket. In C because the structure needs _GNU_SOURCE, as in
+// What the kernel knows about the other end of a socket. In C because the structures need _GNU_SOURCE, as in
 // mapped_library.h.
 #ifndef SLUICE_SOCKET_PEER_H
 #define SLUICE_SOCKET_PEER_H
@@ -13,5 +13,12 @@ typedef struct sluice_socket_peer {
 
 /// Asks the kernel about the other end (SO_PEERCRED, unix(7)). Returns 1, or 0 with errno.
 int sluice_socket_peer_of(int descriptor, sluice_socket_peer *peer);
+
+/// Returns 1 if the other end has closed the connection or its own direction, or if the connection is broken; otherwise
+/// 0. Data that arrived before may still be unread.
+int sluice_socket_peer_has_closed(int descriptor);
+
+/// The milliseconds since data last arrived at a TCP socket (tcp(7), TCP_INFO); -1 if the kernel does not say.
+int64_t sluice_socket_milliseconds_since_data(int descriptor);
 
 #endif

@@ -33,9 +33,10 @@ final class DevListener: Sendable {
     options.connectionMemoryBytes =
       2 * engine.configuration.transport.responseLimits.maximumHeadBytes
       + Self.ownMemoryBytes
+    let clients = WaitingClients()
     do {
       server = try EmbeddedServer(accepting: listener, options: options) { request in
-        Self.respond(to: request, named: host, engine, reporter, recordings, notices)
+        Self.respond(to: request, named: host, engine, reporter, recordings, notices, clients)
       }
     } catch { throw CommandError(.usage, "--listen: \(error)") }
   }
@@ -46,7 +47,7 @@ final class DevListener: Sendable {
 
   private static func respond(
     to incoming: ServerRequest, named host: String, _ engine: Engine, _ reporter: EngineReporter,
-    _ recordings: EngineRecordings, _ notices: ClientNotices
+    _ recordings: EngineRecordings, _ notices: ClientNotices, _ clients: WaitingClients
   ) -> ServerResponse {
     guard incoming.target.hasPrefix("/"), let base = engine.baseURL else {
       return .text("this is not a proxy: send a path, which is resolved against transport.baseURL\n", status: 400)
@@ -67,6 +68,11 @@ final class DevListener: Sendable {
       made.wantsRecording = true
       request = made
     } catch { return .text("\(error)\n", status: 400) }
+    guard !clients.isAbandoned(incoming.descriptor) else {
+      reporter.reportUnsent(request)
+      // Nobody reads this response.
+      return .text("the client has closed the connection\n", status: 408)
+    }
     let isHead = incoming.method == "HEAD"
     let id = notices.began(incoming.descriptor, isHead: isHead)
     return .deferred { promise in

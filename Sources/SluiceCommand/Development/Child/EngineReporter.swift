@@ -107,4 +107,11 @@ final class EngineReporter: Sendable {
     line?.add(to: document)
     send("request", document)
   }
+
+  /// Reports a request that was not sent because its client has gone away.
+  func reportUnsent(_ request: Request) {
+    let path = mask.withLock { $0.target(request.url) }
+    let reason = "its client closed the connection while nothing served"
+    log(LogLine(level: .warning, message: "\(request.method) \(path) was not sent: \(reason)"))
+  }
 }
