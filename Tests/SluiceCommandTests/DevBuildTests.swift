@@ -82,6 +82,7 @@ import Testing
       try await run.next("swapped") { $0["report"]?["changes"]?[0]?["new"]?["version"]?.string == new }
     }
     #expect(run.count("building") == 4 && run.count("built") == 4, "the first one, and one for each edit")
+    #expect(run.count("unchanged") == 0, "the file events of a build are not a second change")
     try await run.end()
   }
 
@@ -155,6 +156,77 @@ import Testing
     try await run.next("swapped")
     #expect(kill(process, 0) != 0, "nothing of the build is left")
     #expect(run.count("built") == 2, "the first, and the last")
+    try await run.end()
+  }
+
+  /// A session whose build copies the file that `source/what` names to `a.so`, and fails if there is none. The file `one`
+  /// is a good build, `two` another one, and `bad` fails its trial.
+  private static func copying(
+    _ command: String = "cp $(cat source/what) a.new && chmod 755 a.new && mv a.new a.so",
+    _ prepare: @escaping @Sendable (TemporaryDirectory) throws -> Void = { _ in }
+  ) async throws -> DevRun {
+    let (library, bad) = (try await StampedLibrary.inC(), try await StampedLibrary.inC(.failsCreate))
+    return try await DevRun(
+      configuration: {
+        DevRun.configuration(
+          $0,
+          plugin: #"""
+            "library": "a.so", "config": {"header": "x-stamp-a"},
+            "build": {"command": ["sh", "-c", "\#(command)"], "sources": ["source"]}
+            """#)
+      }
+    ) { folder in
+      mkdir(folder.path("source"), 0o755)
+      try folder.write("one", to: "source/what")
+      for (number, name) in [(1, "one"), (2, "two")] { try library.install(number, at: folder.path(name)) }
+      try bad.install(3, at: folder.path("bad"))
+      try prepare(folder)
+    }
+  }
+
+  @Test func `each save is reported once: a refused build is not called unchanged afterwards`() async throws {
+    let run = try await Self.copying()
+    try await run.start()
+    for (what, event) in [("bad", "refused"), ("two", "swapped"), ("bad", "refused"), ("one", "swapped")] {
+      try run.folder.write(what, to: "source/what")
+      try await run.next(event)
+    }
+    #expect(try await run.request()["snapshot"]?.integer == 3)
+    #expect(run.count("unchanged") == 0 && run.count("refused") == 2 && run.count("swapped") == 2)
+    try await run.end()
+  }
+
+  @Test func `after a bad build, going back to the sources that serve says which build serves`() async throws {
+    let run = try await Self.copying()
+    try await run.start()
+    for (what, event) in [("missing", "build-failed"), ("bad", "refused")] {
+      try run.folder.write(what, to: "source/what")
+      try await run.next(event)
+      try run.folder.write("one", to: "source/what")
+      try await run.next("built")
+      let unchanged = try await run.next("unchanged")
+      #expect(unchanged.plugins == ["a"] && unchanged["serving"]?["generation"]?.integer == 1, "\(unchanged)")
+      #expect(unchanged["serving"]?["hash"] == unchanged["hash"] && unchanged["hash"] != nil, "\(unchanged)")
+    }
+    #expect(try await run.request()["snapshot"]?.integer == 1)
+    #expect(run.count("unchanged") == 2, "\(run.running.outputSoFar)")
+    try await run.end()
+  }
+
+  @Test func `a start that fails is reported once, although the first build ends afterwards`() async throws {
+    let run = try await Self.copying("read line <gate; touch a.so") { folder in
+      try #require(mkfifo(folder.path("gate"), 0o600) == 0)
+      try StampedLibrary.install(FileTree.read(folder.path("bad")), at: folder.path("a.so"))
+    }
+    let waiting = try await run.next("waiting")
+    #expect(waiting["reason"]?.string?.contains("the moon is missing") == true, "\(waiting)")
+    let gate = FileDescriptor(adopting: open(run.folder.path("gate"), O_RDWR | O_CLOEXEC))
+    try gate.write(Array("go\n".utf8))
+    try await run.next("built")
+    try StampedLibrary.install(FileTree.read(run.folder.path("one")), at: run.library)
+    try await run.start()
+    #expect(run.count("waiting") == 1, "\(run.running.outputSoFar)")
+    gate.close()
     try await run.end()
   }
 

@@ -32,6 +32,8 @@ struct BuildState {
   var run: Run?
   /// When the last run ended.
   var ended = Duration.zero
+  /// Whether the result of a build of these sources was reported. A repeated build of them is no news.
+  var isReported = false
   /// How often these sources were built again because a run was doubtful.
   private var repeats = 0
 
@@ -44,6 +46,7 @@ struct BuildState {
   /// Notes that the sources have another content, which must be built.
   mutating func adopt(_ sources: ContentHash) {
     self.sources = sources
+    isReported = false
     repeats = 0
   }
 

@@ -74,15 +74,21 @@ extension DevSession {
     if run.isStale || (run.isDoubtful && builds[rule]?.mustRepeat() == true) { return build(rule) }
     showStatus()
     let isGood = status == .exited(0)
+    let isFirst = state.ended == .zero
+    builds[rule]?.isReported = true
     let event = outcome(state, run, isGood: isGood)
     say(event)
     if engine == nil {
       // No engine runs. If the build succeeded, the engine starts with the new library. Otherwise it starts with the
       // existing builds, unless the session has given up on them.
+      if isGood, isFirst, let waitingReason { knownReason = waitingReason }
       if isGood { startAnew() } else if waitingReason == nil { start(because: nil) }
     } else {
       let now = MonotonicClock.now
-      librariesChanged(Dictionary(uniqueKeysWithValues: state.libraries.map { ($0, now) }))
+      // Nobody waits for the result of the first build, because the engine has started without it.
+      let isAwaited = isGood && !isFirst && !state.isReported
+      librariesChanged(
+        Dictionary(uniqueKeysWithValues: state.libraries.map { ($0, now) }), because: isAwaited ? .build : .file)
     }
   }
 
@@ -95,9 +101,8 @@ extension DevSession {
     let word = isGood ? "warning" : "error"
     let counted = count == 0 ? "" : ", \(count) \(word)\(count == 1 ? "" : "s")"
     let because = run.way?.reason.map { "; the package: \(PrintableText.of($0))" } ?? ""
-    let text =
-      isGood
-      ? "built, \(time)\(counted)\(because)" : "build failed, \(time)\(counted); the previous build keeps running"
+    let previous = engine?.client == nil ? "" : "; the previous build keeps running"
+    let text = isGood ? "built, \(time)\(counted)\(because)" : "build failed, \(time)\(counted)\(previous)"
     var event = DevEvent(isGood ? .built : .buildFailed, plugins: state.plugins, text, tone: isGood ? .plain : .bad)
       .with("durationMs", .milliseconds(took))
       .with("diagnostics", .array(of: diagnostics.map(\.document)))

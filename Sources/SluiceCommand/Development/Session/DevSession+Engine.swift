@@ -60,6 +60,7 @@ extension DevSession {
   private func copies(for configuration: Configuration) throws(CommandError) -> [String: String] {
     var files = [settings.configuration: try sources.write(configuration.text ?? [], as: "configuration.json")]
     for library in configuration.libraries {
+      noteStatus(of: library)
       let image = try? LibraryImage(reading: library)
       libraries[library]?.started = image?.hash.hex
       if let newest = good.newest(of: library), image == nil || !suspects.contains(newest.hash) {
@@ -106,6 +107,7 @@ extension DevSession {
     sources.clear(engine?.files ?? [])
     engine?.files = []
     waitingReason = nil
+    knownReason = nil
     adopt(document["builds"])
     let event = started(document)
     hasStarted = true
@@ -113,7 +115,7 @@ extension DevSession {
     sendRequests()
     // Handles changes since the start. Also handles each library whose file contains another build than the one that
     // the engine has loaded.
-    librariesChanged(libraries.mapValues { _ in MonotonicClock.now }, isAsked: false)
+    librariesChanged(libraries.mapValues { _ in MonotonicClock.now }, because: .session)
     // If a swap is running, the reload follows when the swap has ended.
     if isReloadDue, engine?.command == nil { configurationChanged() }
   }
@@ -166,6 +168,8 @@ extension DevSession {
   func wait(because reason: String) {
     guard reason != waitingReason else { return }
     waitingReason = reason
+    defer { knownReason = nil }
+    guard reason != knownReason else { return }
     say(
       DevEvent(.waiting, "nothing serves: \(reason); waiting for a change", tone: .bad)
         .with("reason", JSONValue(reason)))

@@ -1,3 +1,4 @@
+import Glibc
 import Sluice
 import SluiceControl
 import SluiceJSON
@@ -14,8 +15,8 @@ extension DevSession {
 
   /// - Parameters:
   ///   - changed: the paths of libraries, each with the time of the first change.
-  ///   - isAsked: whether somebody changed the files; if false, unchanged content is not reported.
-  func librariesChanged(_ changed: [String: Duration], isAsked: Bool = true) {
+  ///   - cause: decides whether unchanged content is reported.
+  func librariesChanged(_ changed: [String: Duration], because cause: LibraryState.Cause = .file) {
     guard let running = engine else {
       // No engine runs. The change may remove the reason for that. A library that is being built is handled when its
       // build has ended.
@@ -24,15 +25,15 @@ extension DevSession {
     }
     for (library, since) in changed {
       if libraries[library]?.waiting == nil { libraries[library]?.waiting = since }
-      if isAsked { libraries[library]?.isAsked = true }
+      if let before = libraries[library]?.cause, before < cause { libraries[library]?.cause = cause }
     }
     guard running.isReady, running.command == nil else { return }
     var swap: [String: (hash: String?, since: Duration)] = [:]
     for (library, state) in libraries {
       guard let since = state.waiting, !isBeingBuilt(library) else { continue }
       libraries[library]?.waiting = nil
-      libraries[library]?.isAsked = false
-      if let look = look(at: library, isAsked: state.isAsked) { swap[library] = (look.hash, since) }
+      libraries[library]?.cause = .session
+      if let look = look(at: library, because: state.cause) { swap[library] = (look.hash, since) }
     }
     if !swap.isEmpty { ask(for: swap) }
   }
@@ -56,7 +57,8 @@ extension DevSession {
   }
 
   /// Reads the library; nil if its content serves or was refused.
-  private func look(at library: String, isAsked: Bool) -> Look? {
+  private func look(at library: String, because cause: LibraryState.Cause) -> Look? {
+    let isChanged = noteStatus(of: library)
     let image: LibraryImage
     do throws(PluginError) { image = try LibraryImage(reading: library) } catch {
       guard error.code == .changedWhileRead else { return Look(hash: nil) }
@@ -71,17 +73,35 @@ extension DevSession {
       libraries[library]?.candidate = (hash, image.bytes)
       return Look(hash: hash)
     }
-    if isAsked, libraries[library]?.saidUnchanged == false {
-      libraries[library]?.saidUnchanged = true
-      // Unchanged content is reported, because the user has built the plugin and would wonder why nothing happens.
-      let text = isServing ? "" : "the same build, which was refused before"
-      say(
-        DevEvent(.unchanged, plugins: libraries[library]?.plugins ?? [], text, tone: .doubtful)
-          .with("library", JSONValue(library)).with("hash", JSONValue(hash)))
-    }
+    let isNews = isChanged && libraries[library]?.saidUnchanged == false
+    if cause == .build || (cause == .file && isNews) { sayUnchanged(library, hash, cause, isServing: isServing) }
     // A build that was refused before is tried again if it comes after another build.
     if isServing { libraries[library]?.refused = nil }
     return nil
+  }
+
+  /// Notes the status of the file that is about to be read. Returns whether it differs from the last one.
+  @discardableResult
+  func noteStatus(of library: String) -> Bool {
+    var status = stat()
+    guard stat(library, &status) == 0 else { return true }
+    let seen = libraries[library]?.seen
+    libraries[library]?.seen = status
+    return seen.map { !status.isUnchanged(since: $0) } ?? true
+  }
+
+  /// Unchanged content is reported, because the user has built the plugin and would wonder why nothing happens.
+  private func sayUnchanged(_ library: String, _ hash: String, _ cause: LibraryState.Cause, isServing: Bool) {
+    libraries[library]?.saidUnchanged = true
+    let serving = good.serving[library]
+    let words = serving.map { "\($0.version) generation \($0.generation) serves" }
+    let text =
+      isServing
+      ? words.map { cause == .build ? "the same content: \($0)" : "" } ?? ""
+      : ["the same build, which was refused before", words].compactMap(\.self).joined(separator: "; ")
+    say(
+      DevEvent(.unchanged, plugins: libraries[library]?.plugins ?? [], text, tone: isServing ? .quiet : .doubtful)
+        .with("library", JSONValue(library)).with("hash", JSONValue(hash)).with("serving", serving?.document))
   }
 
   private func ask(for swap: [String: (hash: String?, since: Duration)]) {

@@ -63,6 +63,9 @@ final class DevSession {
   var lastSnapshot: Int64 = 1
   /// The last reported reason why nothing serves; nil if none was reported since the engine last started.
   var waitingReason: String?
+  /// The reason that was reported before the first build of the session ended. If the start that follows this build
+  /// fails for the same reason, it is not reported again, because nobody has changed anything.
+  var knownReason: String?
 
   private var ending: ExitStatus?
   /// The signal that ends the session.

@@ -78,4 +78,9 @@ extension GoodBuilds.Build {
       library: library, plugins: document["plugins"]?.texts ?? [], version: document["version"]?.string ?? "",
       hash: hash, generation: document["generation"]?.integer ?? 0)
   }
+
+  /// The members of the event `unchanged` about the build that serves.
+  var document: JSONValue {
+    ["version": JSONValue(version), "hash": JSONValue(hash), "generation": JSONValue(generation)]
+  }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import SluiceControl
 import SluiceJSON
 
@@ -71,7 +72,19 @@ struct LibraryState {
   var changedAt: Duration?
   /// The time of the first change that is not handled yet, because a command is running; nil if there is none.
   var waiting: Duration?
-  /// Whether somebody has changed the file since then. Otherwise the session itself wants to look at the file, and does
-  /// not report unchanged content.
-  var isAsked = false
+  /// The strongest reason to look at the file since then.
+  var cause = Cause.session
+  /// The status of the file before the session last read it. A change that the file already had then is not reported
+  /// again: the end of a build and the events of the files that it wrote come separately.
+  var seen: stat?
+
+  /// Why the session looks at the file of a library.
+  enum Cause: Comparable {
+    /// The session itself wants to know the content. Unchanged content is not reported.
+    case session
+    /// Somebody has changed the file. Unchanged content is reported once.
+    case file
+    /// A build of changed sources has ended. Unchanged content is always reported.
+    case build
+  }
 }
