@@ -74,6 +74,35 @@ import Testing
     try await run.end()
   }
 
+  @Test func `while a new build does not return from activate, the session says so`() async throws {
+    let (run, library) = try await DevRun.stamped()
+    try await run.start()
+    let gate = run.folder.path("gate")
+    try #require(mkfifo(gate, 0o600) == 0)
+    let product = try await PluginCompiler.compile("activates-behind-a-gate", defines: ["GATE=\"\(gate)\""])
+    try withExtendedLifetime(product) { try StampedLibrary.install(FileTree.read(product.path), at: run.library) }
+    let notice = try await run.next("log") { $0["message"]?.string?.contains("activate") == true }
+    #expect(notice.plugins == ["a"] && notice["level"]?.string == "warning", "\(notice)")
+    let opened = FileDescriptor(adopting: open(gate, O_RDWR | O_CLOEXEC))
+    try await run.next("swapped")
+    opened.close()
+    try library.install(2, at: run.library)
+    try await run.next("swapped")
+    try await run.end()
+  }
+
+  @Test func `while a new build does not return from create in its trial, the session says so`() async throws {
+    let (run, _) = try await DevRun.stamped()
+    try await run.start()
+    let product = try await PluginCompiler.compile("create-misbehaves", defines: ["DOES=hang()"])
+    try withExtendedLifetime(product) { try StampedLibrary.install(FileTree.read(product.path), at: run.library) }
+    let notice = try await run.next("log") { $0["message"]?.string?.contains("the trial of \"a\"") == true }
+    #expect(notice.plugins == ["a"], "\(notice)")
+    let refused = try await run.next("refused")
+    #expect(refused["reason"]?.string?.contains("in create of \"a\"") == true, "\(refused)")
+    try await run.end()
+  }
+
   @Test func `a build that was saved while the loop was stuck is swapped in afterwards`() async throws {
     let (bad, mended) = (try await Self.compile(1, loops: true), try await Self.compile(2, loops: false))
     let run = try await DevRun("--listen", "0", configuration: { Self.configuration($0, kill: "3s") }) {

@@ -17,6 +17,8 @@ import SluiceTrial
 extension SwapCoordinator {
   /// The time limit for each step that calls into a new build.
   static let stepLimit = Duration.seconds(30)
+  /// A step that takes longer is logged while it runs.
+  static let noticeDelay = Duration.seconds(2)
   /// The time limit for saving a state, including the wait for earlier calls.
   static let saveLimit = Duration.seconds(5)
 
@@ -226,7 +228,15 @@ extension SwapCoordinator {
       candidates.append(TrialCandidate(library, in: configuration, states: states))
     }
     try checkpoint()
-    let refusals = await trial.refusals(of: candidates)
+    let refusals = await notingDelay { [candidates] in
+      let names = candidates.flatMap(\.instances).map(\.name)
+      return LogLine(
+        level: .warning, stage: names.count == 1 ? names[0] : nil,
+        message: "the trial of \(names.map { "\"\($0)\"" }.joined(separator: ", ")) has not ended after "
+          + "\(Self.noticeDelay); its limit is \(configuration.swap.trial)")
+    } during: {
+      await trial.refusals(of: candidates)
+    }
     try checkpoint()
     for (library, error) in zip(libraries, refusals) {
       if let error { throw refusal(error, library.path, configuration) }
@@ -301,11 +311,20 @@ extension SwapCoordinator {
       await undo(draft)
       throw .stopped
     }
-    let result = await ControlThread.run(within: Self.stepLimit) {
-      Result { () throws(EngineError) in try body() }
-    } late: { [self] _ in
-      draft.undo()
-      handle(.caughtUp)
+    let result = await notingDelay {
+      draft.callUnderWay.map { call in
+        LogLine(
+          level: .warning, stage: call.plugin.name,
+          message: "\"\(call.plugin.name)\" has not returned from \(call.function.rawValue) after \(Self.noticeDelay); "
+            + "its limit is \(Self.stepLimit)")
+      }
+    } during: {
+      await ControlThread.run(within: Self.stepLimit) {
+        Result { () throws(EngineError) in try body() }
+      } late: { [self] _ in
+        draft.undo()
+        handle(.caughtUp)
+      }
     }
     switch result {
     case .success(let value): return value
@@ -318,6 +337,19 @@ extension SwapCoordinator {
       throw .impossible(
         "\(what) of all new instances together took longer than \(Self.stepLimit)")
     }
+  }
+
+  /// Logs a line if the body has not returned after ``noticeDelay``.
+  /// - Parameter line: called then. Nil if no call of a plugin is running.
+  private func notingDelay<Value: Sendable>(
+    _ line: @escaping @Sendable () -> LogLine?, during body: () async -> Value
+  ) async -> Value {
+    let notice = Task.detached { [log] in
+      guard (try? await Task.sleep(for: Self.noticeDelay)) != nil, let line = line() else { return }
+      log(line)
+    }
+    defer { notice.cancel() }
+    return await body()
   }
 
   private func undo(_ draft: SnapshotDraft) async {
