@@ -102,17 +102,21 @@ public struct Replay: Sendable {
       }
       report.failures.append(ReplayReport.Failure(side, error))
     }
+    let unfinished = report.failures.map { "the \($0.side.rawValue) build" }.joined(separator: " and ")
     for (index, _, request) in selection.exchanges {
       guard let before = old.runs(of: index), let after = new.runs(of: index) else {
         report.omissions.append(
           ReplayReport.Omission(
-            index: index, reason: old.omitted[index] ?? new.omitted[index] ?? "a build ended before it had finished"))
+            index: index,
+            reason: old.omitted[index] ?? new.omitted[index]
+              ?? "\(unfinished.isEmpty ? "a build" : unfinished) had ended before"))
         continue
       }
       var comparison = ReplayComparison(index: index, request: request, old: before, new: after)
       comparison.compare(with: recordings[index].outcome, old: before)
       report.comparisons.append(comparison)
     }
+    report.findConstants()
     return report
   }
 }

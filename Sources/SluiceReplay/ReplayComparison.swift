@@ -16,10 +16,12 @@ package struct ReplayDifference: Sendable, Hashable {
   /// The value in the old build; nil if the stage did not change it, or was not called.
   package var old: String?
   package var new: String?
+  /// Whether only the new build's value varies between two runs. `new` is then the value of one run.
+  package var newVaries = false
 
   package init(
     attempt: Int = 0, hop: Int = 0, stage: String? = nil, callback: StageCall.Callback? = nil, subject: String,
-    old: String?, new: String?
+    old: String?, new: String?, newVaries: Bool = false
   ) {
     self.attempt = attempt
     self.hop = hop
@@ -28,6 +30,7 @@ package struct ReplayDifference: Sendable, Hashable {
     self.subject = subject
     self.old = old
     self.new = new
+    self.newVaries = newVaries
   }
 }
 
@@ -43,6 +46,8 @@ package struct ReplayComparison: Sendable, Hashable {
   package var varying: [ReplayDifference]
   /// What was not compared, and why, in sentences.
   package var notCompared: [String] = []
+  /// All values of the facts in ``varying`` that may have become constant.
+  var variations: [ReplayVariation] = []
 
   package var isSame: Bool { differences.isEmpty && notCompared.isEmpty }
 
@@ -55,7 +60,7 @@ package struct ReplayComparison: Sendable, Hashable {
     self.index = index
     self.request = request
     let matching = ReplayMatching(old.map { ReplayFacts($0) }, new.map { ReplayFacts($0) })
-    (differences, varying) = (matching.differences, matching.varying)
+    (differences, varying, variations) = (matching.differences, matching.varying, matching.variations)
     notCompared = matching.unclear.map {
       "\($0.placeText): \($0.subject) differs between two runs of one build"
     }
@@ -94,6 +99,7 @@ private struct ReplayMatching {
   private(set) var varying: [ReplayDifference] = []
   /// Facts that vary between two runs of one build although they must be compared.
   private(set) var unclear: [ReplayDifference] = []
+  private(set) var variations: [ReplayVariation] = []
 
   init(_ old: [ReplayFacts], _ new: [ReplayFacts]) {
     self.old = old
@@ -116,7 +122,8 @@ private struct ReplayMatching {
     let outcomes = after.map { $0.map { $0.value.compared(with: values) } ?? .differs }
     // The first run of the new build that differs shows the difference.
     let shown = outcomes.firstIndex(of: .differs).map { after[$0] } ?? after.first ?? nil
-    let difference = difference(key, (before.first ?? nil)?.text, shown?.text)
+    var difference = difference(key, (before.first ?? nil)?.text, shown?.text)
+    difference.newVaries = Set(values).count <= 1 && Set(after.compactMap(\.?.value)).count > 1
     if forms.0.isDisjoint(with: forms.1) {
       differences.append(difference)
     } else if forms.0.count > 1 || forms.1.count > 1 {
@@ -127,6 +134,8 @@ private struct ReplayMatching {
       noteUnclear(difference)
     } else if Set(values).count > 1 {
       varying.append(difference)
+      if ReplayFacts.mayVary.contains(key.name) { return }
+      variations.append(ReplayVariation(place: varying.count - 1, key: key, old: values, new: after.map { $0?.value }))
     }
   }
 

@@ -16,7 +16,8 @@ extension ReplayReport {
   ///                    "old": "1", "new": "2"}
   ///
   /// `stage` and `callback` are missing in a difference of the result. `old` or `new` is missing if that build changed
-  /// nothing there.
+  /// nothing there. `"newVaries": true` is added if only the value of the new build varies between two runs; `new` is
+  /// then the value of one run.
   public var document: JSONValue {
     [
       "same": JSONValue(isSame),
@@ -52,6 +53,7 @@ extension ReplayDifference {
     document["subject"] = JSONValue(subject)
     document["old"] = old.map { JSONValue($0) }
     document["new"] = new.map { JSONValue($0) }
+    if newVaries { document["newVaries"] = true }
     return document
   }
 }

@@ -16,10 +16,13 @@ extension ReplayReport {
     let hidden = groups.dropFirst(limit).reduce(into: Set<Int>()) { $0.formUnion($1.exchanges.map(\.index)) }
     if !hidden.isEmpty { lines.append("and \(hidden.count) more that differ") }
     let varying = Set(comparisons.flatMap { $0.varying.map(\.subjectLine) }).sorted()
-    if !varying.isEmpty { lines.append("varies between runs of one build: " + varying.joined(separator: ", ")) }
-    lines += notCompared(limit)
-    lines += omissions.prefix(limit).map { "request \($0.index + 1): not replayed: \($0.reason)" }
-    if omissions.count > limit { lines.append("and \(omissions.count - limit) more that were not replayed") }
+    if !varying.isEmpty {
+      let more = varying.count > limit ? " and \(varying.count - limit) more" : ""
+      lines.append("varies between runs of one build: " + varying.prefix(limit).joined(separator: ", ") + more)
+    }
+    let reasons = comparisons.flatMap { comparison in comparison.notCompared.map { ($0, comparison.index + 1) } }
+    lines += Self.lines(reasons, "not compared", limit)
+    lines += Self.lines(omissions.map { ($0.reason, $0.index + 1) }, "not replayed", limit)
     return lines.joined(separator: "\n")
   }
 
@@ -36,19 +39,24 @@ extension ReplayReport {
     return "\(compared): " + words.compactMap(\.self).joined(separator: ", ")
   }
 
-  /// What was not compared; one line for each reason, with the numbers of its exchanges.
-  private func notCompared(_ limit: Int) -> [String] {
-    let reasons = comparisons.flatMap { comparison in comparison.notCompared.map { ($0, comparison.index + 1) } }
-    let groups = Dictionary(grouping: reasons) { $0.0 }.mapValues { $0.map(\.1) }
+  /// What was not done; one line for each reason, with the numbers of its exchanges.
+  private static func lines(_ reasons: [(reason: String, number: Int)], _ what: String, _ limit: Int) -> [String] {
+    let groups = Dictionary(grouping: reasons) { $0.reason }.mapValues { $0.map(\.number) }
     let lines = groups.sorted { ($0.value[0], $0.key) < ($1.value[0], $1.key) }.map { reason, numbers in
-      "request\(numbers.count == 1 ? "" : "s") \(ReplayGroup.numbers(numbers)): not compared: \(ReplayText.line(reason))"
+      "request\(numbers.count == 1 ? "" : "s") \(ReplayGroup.numbers(numbers)): \(what): \(ReplayText.line(reason))"
     }
-    return lines.prefix(limit) + (lines.count > limit ? ["and \(lines.count - limit) more that were not compared"] : [])
+    let more = lines.count > limit ? ["and \(lines.count - limit) more that were \(what)"] : []
+    return lines.prefix(limit) + more
   }
 }
 
 /// Differences that the same exchanges share.
 private struct ReplayGroup {
+  /// Maximum number of differences of a group that are shown.
+  private static let shownDifferences = 20
+  /// Maximum number of ranges of numbers that are shown.
+  private static let shownRanges = 10
+
   let exchanges: [ReplayComparison]
   private var differences: [ReplayDifference] = []
 
@@ -58,13 +66,13 @@ private struct ReplayGroup {
   static func all(of comparisons: [ReplayComparison]) -> [ReplayGroup] {
     var owners: [ReplayDifference: [Int]] = [:]
     for (place, comparison) in comparisons.enumerated() {
-      for difference in Set(comparison.differences) { owners[difference, default: []].append(place) }
+      for difference in Set(comparison.differences.map(\.shared)) { owners[difference, default: []].append(place) }
     }
     var groups: [ReplayGroup] = []
     var places: [[Int]: Int] = [:]
     var told: Set<ReplayDifference> = []
-    for difference in comparisons.flatMap(\.differences) where told.insert(difference).inserted {
-      guard let owners = owners[difference] else { continue }
+    for difference in comparisons.flatMap(\.differences) where told.insert(difference.shared).inserted {
+      guard let owners = owners[difference.shared] else { continue }
       let place = places[owners] ?? groups.count
       if place == groups.count {
         places[owners] = place
@@ -78,14 +86,15 @@ private struct ReplayGroup {
   var lines: [String] {
     var lines = [title]
     var place = ""
-    for difference in differences {
+    for difference in differences.prefix(Self.shownDifferences) {
       if difference.placeText != place {
         place = difference.placeText
         lines.append("  \(place)")
       }
       lines.append("    \(difference.changeText)")
     }
-    return lines
+    let hidden = differences.count - Self.shownDifferences
+    return hidden > 0 ? lines + ["  and \(hidden) more differences"] : lines
   }
 
   /// The exchanges of a group: `request 2, GET …` or `requests 1 to 3, 5, GET … and others`.
@@ -105,10 +114,12 @@ private struct ReplayGroup {
         ranges.append(number...number)
       }
     }
-    return ranges.map { range in
+    let shown = ranges.prefix(shownRanges).map { range in
       range.count == 1
         ? "\(range.lowerBound)" : "\(range.lowerBound)\(range.count == 2 ? ", " : " to ")\(range.upperBound)"
-    }.joined(separator: ", ")
+    }
+    let hidden = ranges.dropFirst(shownRanges).reduce(0) { $0 + $1.count }
+    return shown.joined(separator: ", ") + (hidden > 0 ? " and \(hidden) more" : "")
   }
 }
 
@@ -119,11 +130,19 @@ extension ReplayDifference {
     return "\(stage), \(callback?.rawValue ?? "")\(turn)"
   }
 
+  /// The difference without what is only an example, so that exchanges can share it.
+  fileprivate var shared: ReplayDifference {
+    var shared = self
+    if newVaries { shared.new = nil }
+    return shared
+  }
+
   fileprivate var subjectLine: String { "\(stage ?? "result") \(subject)" }
 
   fileprivate var changeText: String {
     if subject == ReplayFacts.call { return old == nil ? "is called now" : "is not called any more" }
     let untouched = stage == nil ? "none" : "left alone"
-    return "\(subject): \(ReplayText.line(old ?? untouched)) → \(ReplayText.line(new ?? untouched))"
+    let varies = newVaries ? ", which varies" : ""
+    return "\(subject): \(ReplayText.line(old ?? untouched)) → \(ReplayText.line(new ?? untouched))\(varies)"
   }
 }

@@ -52,7 +52,9 @@ extension Verdict {
 
 /// Converts texts for journals and reports, so that each fits on one line and cannot control the terminal.
 enum ReplayText {
-  static func of(_ texts: [String]) -> String { texts.isEmpty ? "none" : texts.joined(separator: " | ") }
+  static func of(_ texts: [String]) -> String {
+    texts.isEmpty ? "none" : texts.map { $0.isEmpty ? "\"\"" : $0 }.joined(separator: " | ")
+  }
 
   static func line(_ text: String) -> String {
     text.unicodeScalars.map { $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0) }

@@ -146,7 +146,9 @@ import Testing
     let removed = Self.compare(run("1"), run("2"), to: none, none)
     #expect(removed.differences == [Self.difference("header x-time", "1", nil)] && removed.varying.isEmpty)
     let added = Self.compare(none, none, to: run("1"), run("2"))
-    #expect(added.differences == [Self.difference("header x-time", nil, "1")])
+    var new = Self.difference("header x-time", nil, "1")
+    new.newVaries = true
+    #expect(added.differences == [new])
     let sometimes = Self.compare(run("1"), none, to: run("1"), run("2"))
     #expect(sometimes.differences.isEmpty && !sometimes.isSame)
     #expect(sometimes.notCompared == ["a, on_request: header x-time differs between two runs of one build"])
@@ -252,6 +254,65 @@ import Testing
     report = ReplayReport(comparisons: [Self.compare(ReplayedExchange(), to: ReplayedExchange())])
     #expect(report.isSame && report.text() == "1 request: same")
     #expect(ReplayReport().text() == "nothing was compared")
+  }
+
+  /// Comparisons of one header, for each request with the values of two runs of each build.
+  private static func report(_ requests: [(old: [String], new: [String])]) -> ReplayReport {
+    func runs(_ values: [String]) -> [ReplayedExchange] {
+      values.map { ReplayedExchange(calls: [call("a", .request, header("x", [], $0))]) }
+    }
+    var report = ReplayReport(
+      comparisons: requests.enumerated().map { index, values in
+        ReplayComparison(index: index, request: "GET /", old: runs(values.old), new: runs(values.new))
+      })
+    report.findConstants()
+    return report
+  }
+
+  @Test func `a value that was different in each request and is now always the same is a difference`() {
+    let report = Self.report([(["1", "2"], ["c", "c"]), (["3", "4"], ["c", "c"])])
+    #expect(
+      report.text() == """
+        2 requests: 2 differ, 0 same
+        requests 1, 2, GET /
+          a, on_request
+            header x: a different value each time → c
+        """)
+    // A time in seconds, and a new value that still varies between requests.
+    #expect(Self.report([(["1", "2"], ["3", "3"]), (["1", "2"], ["3", "3"])]).isSame)
+    #expect(Self.report([(["1", "2"], ["5", "5"]), (["3", "4"], ["6", "6"])]).isSame)
+    #expect(Self.report([(["1", "2"], ["c", "c"])]).isSame, "one request can be a coincidence")
+  }
+
+  @Test func `a value that varies only in the new build is shown once for all requests`() {
+    let report = Self.report((0..<30).map { (["a", "a"], ["\($0)", "\($0)-"]) })
+    #expect(
+      report.text() == """
+        30 requests: 30 differ, 0 same
+        requests 1 to 30, GET /
+          a, on_request
+            header x: a → 0, which varies
+        """)
+    #expect(report.document["requests"]?[0]?["differences"]?[0]?["newVaries"]?.bool == true)
+  }
+
+  @Test func `an empty value is shown as an empty text`() {
+    #expect(Self.report([(["a", "a"], ["", ""])]).text().hasSuffix("    header x: a → \"\""))
+  }
+
+  @Test func `a long list in the report ends with a count`() {
+    var comparison = ReplayComparison(index: 0, request: "GET /", old: [], new: [])
+    comparison.differences = (10..<40).map { Self.difference("header x-\($0)", "0", "1") }
+    comparison.varying = (10..<40).map { Self.difference("header y-\($0)", "0", "1") }
+    var report = ReplayReport(
+      comparisons: [comparison], omissions: (1...30).map { .init(index: $0 * 2, reason: "too large") })
+    let lines = report.text().split(separator: "\n")
+    #expect(lines.count == 2 + 1 + 20 + 1 + 1 + 1, "\(report.text())")
+    #expect(lines.contains("  and 10 more differences"))
+    #expect(lines.contains { $0.hasPrefix("varies between") && $0.hasSuffix("header y-19 and 20 more") })
+    #expect(lines.last == "requests 3, 5, 7, 9, 11, 13, 15, 17, 19, 21 and 20 more: not replayed: too large")
+    report.omissions = (1...30).map { .init(index: $0, reason: "reason \($0)") }
+    #expect(report.text().hasSuffix("and 20 more that were not replayed"))
   }
 
   @Test func `a difference that several requests share is shown once, with their numbers`() {

@@ -220,6 +220,7 @@ import Testing
     #expect(report.omissions.map(\.index) == [1, 2])
     #expect(report.comparisons.map(\.index) == [0])
     #expect(!report.isSame && report.text().hasPrefix("new: library "))
+    #expect(report.text().split(separator: "\n").last == "requests 2, 3: not replayed: the new build had ended before")
   }
 
   @Test(arguments: [
