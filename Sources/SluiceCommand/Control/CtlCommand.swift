@@ -135,7 +135,7 @@ enum CtlCommand {
         do throws(ControlError) { result = .success(try await work(client)) } catch { result = .failure(error) }
         await client.close()
         return result
-      } catch { return .failure(error) }
+      } catch { return .failure(await RunningEngines.choice(of: error)) }
     }
     switch result {
     case .success(let answer): return answer
