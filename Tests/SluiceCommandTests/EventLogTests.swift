@@ -324,6 +324,24 @@ import Testing
     #expect(result.errorText.contains("/nonexistent"))
   }
 
+  @Test func `verify-trace checks several logs, and those of a folder, each by itself`() async throws {
+    let folder = try TemporaryDirectory()
+    let good = try folder.write(log(Self.success), to: "events-1.jsonl")
+    let bad = try folder.write(log(Self.success.dropLast()), to: "events-2.jsonl")
+    try folder.write("no log", to: "notes.txt")
+    for operands in [[good, bad], [folder.path]] {
+      let result = try await Tool.run(arguments: ["verify-trace"] + operands)
+      #expect(result.status == 1 && result.outputText.hasPrefix("\(good): "), "\(result.outputText)")
+      #expect(result.errorText.contains("\(bad): line "), "\(result.errorText)")
+    }
+    let documents = try await Tool.run("verify-trace", "--json", folder.path).documents
+    #expect(documents.map { $0["file"]?.string } == [good, bad] && documents.map { $0["ok"]?.bool } == [true, false])
+    #expect(try await Tool.run("verify-trace", good, good).status == 0)
+    mkdir(folder.path("empty"), 0o755)
+    let empty = try await Tool.run("verify-trace", folder.path("empty"))
+    #expect(empty.status == 2 && empty.errorText.contains("no file with a name that ends in"), "\(empty.errorText)")
+  }
+
   @Test func `an empty log breaks no rule`() async throws {
     let result = try await Tool.run("verify-trace", input: "")
     #expect(result.status == 0)

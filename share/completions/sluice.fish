@@ -10,7 +10,7 @@ complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a check -d 'C
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a bench -d 'Measure what the pipeline costs each request'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a replay -d 'Compare what an old and a new build do with recorded requests'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a echo -d 'Run a server that answers each request with the request, as a document'
-complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a verify-trace -d 'Check an event log against the rules of the ledger'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a verify-trace -d 'Check event logs against the rules of the ledger'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a ctl -d 'Talk to a running engine'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a update -d 'Install signed releases of plugins'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a publish -d 'Make signed releases of plugins'
@@ -243,7 +243,7 @@ complete -c sluice -n "__fish_seen_subcommand_from echo" -l host -x -d 'Listen o
 complete -c sluice -n "__fish_seen_subcommand_from echo" -s h -l help -d 'Show this help'
 
 # sluice verify-trace
-complete -c sluice -n "__fish_seen_subcommand_from verify-trace" -l json -d 'Print the result as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from verify-trace" -l json -d 'Print the result as a JSON document, one for each log'
 complete -c sluice -n "__fish_seen_subcommand_from verify-trace" -s h -l help -d 'Show this help'
 complete -c sluice -n "__fish_seen_subcommand_from verify-trace" -F
 

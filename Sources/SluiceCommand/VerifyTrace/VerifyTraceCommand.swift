@@ -1,29 +1,61 @@
+import Glibc
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 
 /// `sluice verify-trace`.
 enum VerifyTraceCommand {
   static let description = CommandDescription(
-    "verify-trace", summary: "Check an event log against the rules of the ledger", operands: "[FILE]",
-    operandCount: 0...1,
+    "verify-trace", summary: "Check event logs against the rules of the ledger", operands: "[FILE]...",
+    operandCount: 0...100_000,
     details: """
-      Reads a log that "--events" of send or run wrote, from FILE or standard input, and names the first line that breaks
-      a rule: each will_execute has one did_complete, the events in between are in order, attempts and hops are numbered
-      without gaps, times do not go back, and phases fit into them. The status is 1 if a line breaks a rule.
+      Reads the logs that "--events" of send, run or attach wrote, from the files or standard input. FILE can be a folder:
+      its files with names that end in ".jsonl" are read. Each log is checked by itself. For each log, the first line that
+      breaks a rule is named: each will_execute has one did_complete, the events in between are in order, attempts and
+      hops are numbered without gaps, times do not go back, and phases fit into them. The status is 1 if a line breaks a
+      rule.
       """,
-    options: [Option("json", nil, nil, "Print the result as a JSON document")],
+    options: [Option("json", nil, nil, "Print the result as a JSON document, one for each log")],
     run: { arguments throws(CommandError) in try verify(arguments) })
 
   /// The limit is higher than the length of any line that the engine writes, even with the longest URL that it accepts.
   private static let lineLimitBytes = 16 << 20
 
   private static func verify(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
-    let input = try InputLines(path: arguments.operands.first, limitBytes: lineLimitBytes)
+    var logs: [String] = []
+    for path in arguments.operands { logs += try self.logs(at: path) }
+    guard !logs.isEmpty else { return try verify(nil, arguments) }
+    var isValid = true
+    for log in logs { isValid = try verify(log, arguments, isOneOfMany: logs.count > 1) == .succeeded && isValid }
+    return isValid ? .succeeded : .failed
+  }
+
+  /// The file itself, or the logs in a folder.
+  private static func logs(at path: String) throws(CommandError) -> [String] {
+    var status = stat()
+    guard path != "-", stat(SystemPath.of(path), &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+      return [path]
+    }
+    let names = FolderListing.names(in: path).filter { $0.hasSuffix(".jsonl") }
+    guard !names.isEmpty else {
+      throw CommandError(
+        .usage, "verify-trace: \(PlainText.path(path)) has no file with a name that ends in \".jsonl\"")
+    }
+    return names.map { "\(path)/\($0)" }
+  }
+
+  /// - Parameter path: nil means standard input.
+  private static func verify(
+    _ path: String?, _ arguments: ParsedArguments, isOneOfMany: Bool = false
+  ) throws(CommandError) -> ExitStatus {
+    let input = try InputLines(path: path, limitBytes: lineLimitBytes)
     var checker = LedgerChecker()
     let finding = try finding(input, &checker)
     if arguments.has("json") {
-      try StandardOutput.write("\(verdict(finding, checker))\n")
+      let verdict = verdict(finding, checker)
+      if isOneOfMany { verdict["file"] = JSONValue(input.name) }
+      try StandardOutput.write("\(verdict)\n")
     } else if let finding {
       StandardError.say("\(input.name): \(PrintableText.of(finding.text))")
     } else {
