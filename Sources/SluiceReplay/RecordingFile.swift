@@ -85,7 +85,7 @@ public enum RecordingFile {
   public static func read(
     _ path: String, into buffer: RecordingBuffer = RecordingBuffer()
   ) throws(Failure) -> (recordings: RecordingBuffer, isCutOff: Bool) {
-    let descriptor = open(SystemPath.of(path), O_RDONLY | O_CLOEXEC)
+    let descriptor = SystemPath.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(path) }
     defer { close(descriptor) }
     var (buffer, rest, number): (RecordingBuffer, [UInt8], Int) = (buffer, [], 0)

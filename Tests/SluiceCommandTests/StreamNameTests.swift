@@ -26,7 +26,7 @@ import Testing
     try folder.write(#"{"url":"\#(server.baseURL)/"}"# + "\n", to: "in")
     try folder.write("earlier\n", to: "err")
     let script = """
-      cd \(folder.path) && mkdir linked && ln -s /dev/stdout link && ln -s ../link linked/link && ln -s /dev/stdin given
+      cd \(folder.path) && mkdir linked && ln -s /dev/stdout link && ln -s ../link linked/link && ln -s /dev/stdin given && ln -s /dev/stderr aside
       sluice() { \(Tool.path) "$@"; }
       ( \(line.replacing("URL", with: server.baseURL)); echo $? >status ) 2>>err \(isPiped ? "| cat " : "")>out
       """
@@ -79,10 +79,29 @@ import Testing
       let run = try await Self.run("sluice send -s -o \(name) URL >&-")
       #expect(run.status == "23\n" && run.error.contains("cannot write standard output: Bad file"), "\(run)")
     }
-    for name in ["/dev/stdin", "given"] {
-      let run = try await Self.run("sluice send -s -T \(name) URL <&-")
-      #expect(run.status == "2\n" && run.error.contains("-T: cannot read \(name)"), "\(run)")
-      #expect(run.requestCount == 0)
+    for name in ["/dev/stderr", "/dev/fd/2", "aside"] {
+      for option in ["-o", "-o body -D", "--events"] {
+        let run = try await Self.run("sluice send -s \(option) \(name) URL 2>&-")
+        #expect(run.status == "23\n", "\(option) \(name): \(run)")
+      }
     }
+  }
+
+  @Test(arguments: [
+    "send -T - URL", "send -T /dev/stdin URL", "send -T given URL", "send -d @- URL", "send -d @given URL",
+    "send -K - URL", "send -b - URL", "send -b /dev/stdin URL", "run -q", "run -q -i -", "run -q -i given",
+  ])
+  func `a standard input that was closed at the start is refused, and nothing is sent`(_ line: String) async throws {
+    let run = try await Self.run("sluice \(line) <&-")
+    #expect(run.status == "2\n" && run.requestCount == 0, "\(run)")
+    #expect(run.error.contains("cannot read ") && run.error.contains("Bad file descriptor"), "\(run)")
+  }
+
+  @Test(arguments: ["/dev/stderr", "aside", "/dev/fd/../fd/2"], ["-o", "-o body -D", "-o body --events"])
+  func `every name of standard error leads to it, and nothing is emptied`(
+    _ name: String, _ option: String
+  ) async throws {
+    let run = try await Self.run("sluice send \(option) \(name) URL")
+    #expect(run.status == "0\n" && run.error.hasPrefix("earlier\n") && run.error.count > 8, "\(run)")
   }
 }

@@ -54,6 +54,53 @@ import Testing
     }
   }
 
+  private static let names = ["/dev/stdout", "to-out", "/dev/stderr", "to-err"]
+
+  @Test(arguments: names) func `the names of the output streams, and links to them, lead to the streams`(
+    _ name: String
+  ) async throws {
+    let server = try LoopbackServer { _ in .text("body") }
+    defer { server.stop() }
+    let folder = try Self.folderWithLinks()
+    let result = try await run([Tool.path, "send", "-o", name, server.baseURL], in: folder.path)
+    let isError = name.hasSuffix("err")
+    #expect(result.ending == .exited(0), "\(result.errorText)")
+    #expect(result.outputText == (isError ? "" : "body") && result.errorText == (isError ? "body" : ""))
+  }
+
+  @Test(arguments: ["-", "/dev/stdin", "to-in"]) func `the names of standard input, and links to it, can be read`(
+    _ name: String
+  ) async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try Self.folderWithLinks()
+    for option in [["-d", "@\(name)"], ["-T", name]] {
+      let result = try await run(
+        [Tool.path, "send"] + option + ["\(server.baseURL)/x"], input: "given", in: folder.path)
+      #expect(result.ending == .exited(0), "\(result.errorText)")
+    }
+    #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["given", "given"])
+    let lines = try await run(
+      [Tool.path, "run", "-q", "-i", name], input: #"{"url": "\#(server.baseURL)"}"# + "\n", in: folder.path)
+    #expect(lines.ending == .exited(0) && server.requestCount == 3, "\(lines.errorText)")
+  }
+
+  @Test func `a new file is created on the file system of the folder proc`() async throws {
+    let server = try LoopbackServer { _ in .text("body") }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let plain = try await run([Tool.path, "send", "-o", folder.path("new"), server.baseURL])
+    #expect(plain.ending == .exited(0) && FileTree.exists(folder.path("new")), "\(plain.errorText)")
+  }
+
+  private static func folderWithLinks() throws -> TemporaryDirectory {
+    let folder = try TemporaryDirectory()
+    for (target, name) in [("/dev/stdout", "to-out"), ("/dev/stderr", "to-err"), ("/dev/stdin", "to-in")] {
+      try #require(symlink(target, folder.path(name)) == 0)
+    }
+    return folder
+  }
+
   @Test func `checks that count threads and descriptors are skipped`() async throws {
     let result = try await run([Tool.path, "plugin", "validate", BuiltProducts.library("static-headers")])
     #expect(result.ending == .exited(0), "\(result.outputText)\(result.errorText)")

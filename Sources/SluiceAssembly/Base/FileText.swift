@@ -21,7 +21,7 @@ package enum FileText {
     _ path: String, limitBytes: Int = .max, pipeLimit: Duration = Self.pipeLimit
   ) throws(ReadError) -> [UInt8] {
     // Without O_NONBLOCK, open would wait for the writer of a FIFO.
-    let descriptor = open(SystemPath.of(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    let descriptor = SystemPath.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw failure(errno) }
     defer { close(descriptor) }
     let wait = try PipeWait(descriptor, limit: pipeLimit)

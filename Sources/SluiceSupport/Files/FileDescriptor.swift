@@ -6,9 +6,8 @@ package struct FileDescriptor: ~Copyable {
 
   /// Opens a file at a ``SystemPath``. Returns nil, with `errno` set, if that fails.
   package init?(opening path: String, _ flags: CInt, mode: mode_t = 0) {
-    let path = SystemPath.of(path)
     var result: CInt
-    repeat { result = open(path, flags | O_CLOEXEC, mode) } while result < 0 && errno == EINTR
+    repeat { result = SystemPath.open(path, flags | O_CLOEXEC, mode: mode) } while result < 0 && errno == EINTR
     guard result >= 0 else { return nil }
     raw = SharedState.keepingStreams(result)
   }

@@ -27,15 +27,13 @@ package enum OutputTarget: Equatable, Sendable {
 
   /// Follows symbolic links. A path that cannot be examined counts as a file, because opening it finds the reason.
   package init(at path: String) {
-    var status = stat()
-    self = stat(SystemPath.of(path), &status) == 0 ? OutputTarget(status) : .file
+    self = SystemPath.status(of: path).map(Self.init) ?? .file
   }
 
   /// Whether a path leads to a FIFO. Of all streams, only a FIFO without a reader fails with `ENXIO` because of its
   /// reader: a device fails with it if it is not there, such as `/dev/tty` without a terminal.
   package static func isPipe(at path: String) -> Bool {
-    var status = stat()
-    return stat(SystemPath.of(path), &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+    SystemPath.status(of: path).map { $0.st_mode & S_IFMT == S_IFIFO } ?? false
   }
 
   /// Opens a path for writing. If it is a FIFO without a reader, waits for a reader, but at most for `limit`.
@@ -62,7 +60,7 @@ package enum OutputTarget: Equatable, Sendable {
   package static func openAtOnce(_ path: String, _ flags: CInt, mode: mode_t) -> CInt {
     var descriptor: CInt
     repeat {
-      descriptor = Glibc.open(SystemPath.of(path), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode)
+      descriptor = SystemPath.open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode: mode)
     } while descriptor < 0 && errno == EINTR
     return SharedState.keepingStreams(descriptor)
   }
@@ -118,8 +116,10 @@ extension OutputTarget {
 
   /// Whether a path is in `/proc`. A link there, such as the one that `/dev/stdout` leads to, stands for an open file.
   package static func isInProc(_ path: String) -> Bool {
-    var (place, proc) = (stat(), stat())
-    return stat(folder(of: path), &place) == 0 && stat("/proc", &proc) == 0 && place.st_dev == proc.st_dev
+    var (place, proc, root) = (stat(), stat(), stat())
+    guard stat(folder(of: path), &place) == 0, stat("/proc", &proc) == 0, stat("/", &root) == 0 else { return false }
+    // If nothing is mounted at /proc, it is a folder of the same file system as many others.
+    return place.st_dev == proc.st_dev && proc.st_dev != root.st_dev
   }
 
   private static func destination(of link: String) -> String? {

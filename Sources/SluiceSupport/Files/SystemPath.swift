@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 /// The paths that this process passes to the system for the names of files that its user has given.
 ///
@@ -58,28 +58,48 @@ package enum SystemPath {
 
   /// Returns the path to open for a name. No file has the path of a closed stream.
   package static func of(_ name: String) -> String {
-    guard let start = start.withLock({ $0 }), let stream = stream(of: name) else { return absolute(name) }
-    let descriptor =
-      switch stream {
-      case .input: start.input
-      case .output: start.output
-      case .errors: start.errors
-      }
-    return "/proc/self/fd/\(descriptor)"
+    descriptor(of: name).map { "/proc/self/fd/\($0)" } ?? absolute(name)
+  }
+
+  /// Opens the file of a name. Without `/proc`, a stream cannot be opened a second time: the descriptor is then a copy
+  /// of the stream's, which shares its position and its flags. Returns -1 with `errno` set if that fails, with `EBADF`
+  /// for a closed stream.
+  package static func open(_ name: String, _ flags: CInt, mode: mode_t = 0) -> CInt {
+    guard let descriptor = descriptor(of: name) else { return Glibc.open(absolute(name), flags, mode) }
+    guard descriptor >= 0 else {
+      errno = EBADF
+      return -1
+    }
+    let opened = Glibc.open("/proc/self/fd/\(descriptor)", flags, mode)
+    guard opened < 0, errno == ENOENT else { return opened }
+    return fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+  }
+
+  /// Examines the file of a name, through any links; nil, with `errno` set, if that fails. Needs no `/proc`.
+  package static func status(of name: String) -> stat? {
+    var status = stat()
+    let result = descriptor(of: name).map { fstat($0, &status) } ?? stat(absolute(name), &status)
+    return result == 0 ? status : nil
+  }
+
+  /// The private descriptor of the stream that a name leads to; nil for any other file.
+  private static func descriptor(of name: String) -> CInt? {
+    guard let start = start.withLock({ $0 }), let stream = stream(of: name) else { return nil }
+    return switch stream {
+    case .input: start.input
+    case .output: start.output
+    case .errors: start.errors
+    }
   }
 
   /// The stream that a name leads to, whatever its spelling and through any links: `/dev/stdout`, `/proc/self/fd/1`,
   /// or a link to one of them. Nil for any other file.
   package static func stream(of name: String) -> Stream? {
-    // These names are known without /proc too.
-    switch name {
-    case "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0": return .input
-    case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1": return .output
-    case "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2": return .errors
-    default: break
-    }
+    if let stream = known(name) { return stream }
     var status = stat()
-    guard let end = OutputTarget.following(name), lstat(end, &status) == 0, OutputTarget(status) == .link,
+    guard let end = OutputTarget.following(name) else { return nil }
+    if let stream = known(end) { return stream }
+    guard lstat(end, &status) == 0, OutputTarget(status) == .link,
       let folder = resolved(OutputTarget.folder(of: end)), let process = resolved("/proc/self"),
       folder == "\(process)/fd" || folder.hasPrefix("\(process)/task/") && folder.hasSuffix("/fd")
     else { return nil }
@@ -88,6 +108,16 @@ package enum SystemPath {
     case let end where end.elementsEqual("/1".utf8): return .output
     case let end where end.elementsEqual("/2".utf8): return .errors
     default: return nil
+    }
+  }
+
+  /// The streams by the names that are known without `/proc` too.
+  private static func known(_ name: String) -> Stream? {
+    switch name {
+    case "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0": .input
+    case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1": .output
+    case "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2": .errors
+    default: nil
     }
   }
 

@@ -28,8 +28,7 @@ package enum UploadSource: Sendable {
 
   /// Examines a regular file. Reads it only if stat(2) does not tell its size.
   package init(at path: String, limitBytes: Int = Self.limitBytes) throws(Failure) {
-    var status = stat()
-    guard stat(SystemPath.of(path), &status) == 0 else { throw .system(errno) }
+    guard let status = SystemPath.status(of: path) else { throw .system(errno) }
     guard status.isRegularFile else { throw .notRegular }
     guard !Self.isSizeCertain(status) else {
       self = .file(byteCount: Int(status.st_size))

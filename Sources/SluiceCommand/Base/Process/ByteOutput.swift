@@ -76,7 +76,8 @@ final class ByteOutput: Sendable {
   private let ended = Monitor(false)
 
   /// - Parameters:
-  ///   - path: a file to create or to truncate; nil and the names of standard output mean standard output.
+  ///   - path: a file to create or to truncate; nil and the names of standard output mean standard output. Nothing is
+  ///     truncated if a name means standard output or standard error.
   ///   - input: the file that is being read. Writing to the same file is wrong usage, and leaves it unchanged.
   ///   - patience: how long a FIFO may have no reader.
   convenience init(
@@ -85,6 +86,11 @@ final class ByteOutput: Sendable {
     guard let path, !StandardOutput.isNamed(by: path) else {
       try ByteOutput.check(StandardOutput.descriptor, "standard output", isNot: input)
       try self.init(StandardOutput.descriptor, "standard output", ownsDescriptor: false, rate: rate)
+      return
+    }
+    guard !StandardError.isNamed(by: path) else {
+      try ByteOutput.check(StandardError.dataDescriptor, path, isNot: input)
+      try self.init(StandardError.dataDescriptor, path, ownsDescriptor: false, rate: rate)
       return
     }
     // The file is emptied only after the check that it is not the input.
@@ -120,6 +126,10 @@ final class ByteOutput: Sendable {
 
   /// An output that appends to a file.
   convenience init(appendingTo path: String, patience: Duration) throws(CommandError) {
+    guard !StandardError.isNamed(by: path) else {
+      try self.init(path: path)
+      return
+    }
     let descriptor = Self.open(path, O_WRONLY | O_CREAT | O_APPEND, patience)
     guard descriptor >= 0 else { throw Self.unopened(path, errno) }
     try self.init(descriptor, path, ownsDescriptor: true)

@@ -15,8 +15,7 @@ struct FileIdentity: Equatable {
 
   /// Returns nil if there is no regular file at the path.
   init?(at path: String) {
-    var status = stat()
-    guard stat(SystemPath.of(path), &status) == 0 else { return nil }
+    guard let status = SystemPath.status(of: path) else { return nil }
     self.init(status)
   }
 

@@ -40,10 +40,11 @@ final class InputLines: @unchecked Sendable {
   /// - Parameter path: nil and `-` mean standard input.
   convenience init(path: String?, limitBytes: Int) throws(CommandError) {
     guard let path, path != "-" else {
+      try StandardInput.check()
       self.init(StandardInput.descriptor, "standard input", ownsDescriptor: false, limitBytes)
       return
     }
-    let descriptor = open(SystemPath.of(path), O_RDONLY | O_CLOEXEC)
+    let descriptor = SystemPath.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw CommandError(.usage, "cannot read \(PlainText.path(path)): \(String(cString: strerror(errno)))")
     }

@@ -11,11 +11,13 @@ struct OutputFile: Sendable {
 
   private var path: String { name.path }
 
-  /// Returns nil for a pipe, a device, a folder or a socket. The caller opens these at once: opening them changes
-  /// nothing, and finds more errors than a check. A name that the server may still change, and whose file must not
-  /// exist, is not opened before the response.
+  /// Returns nil for a pipe, a device, a folder or a socket, and for standard error. The caller opens these at once:
+  /// opening them changes nothing, and finds more errors than a check. A name that the server may still change, and whose
+  /// file must not exist, is not opened before the response.
   init?(_ name: OutputName, besides input: FileIdentity?) {
-    guard name.existing == .keep || OutputTarget(at: name.path) == .file else { return nil }
+    guard name.existing == .keep || OutputTarget(at: name.path) == .file && !StandardError.isNamed(by: name.path) else {
+      return nil
+    }
     self.name = name
     self.input = input
   }

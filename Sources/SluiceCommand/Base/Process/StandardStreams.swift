@@ -20,6 +20,14 @@ enum StandardInput {
     return status.st_mode & S_IFMT == S_IFCHR && stat("/dev/null", &null) == 0 && status.st_rdev == null.st_rdev
   }
 
+  /// Refuses an input that was closed at the start. Every command that is to read the input calls it first, so that
+  /// nothing is sent in place of what is missing.
+  static func check() throws(CommandError) {
+    let flags = fcntl(descriptor, F_GETFL)
+    guard flags < 0 || flags & O_ACCMODE == O_WRONLY else { return }
+    throw CommandError(.usage, "cannot read standard input: \(SystemError.text(EBADF))")
+  }
+
   fileprivate static func keep(_ descriptor: Int32) { kept.withLock { $0 = descriptor } }
 }
 
@@ -35,17 +43,19 @@ enum StandardOutput {
   /// command was started, too. Must be called once, before any thread is started and any library is mapped.
   static func keepApart() throws(CommandError) {
     var (input, errors): (Int32, Int32) = (-1, -1)
+    let hasErrors = fcntl(STDERR_FILENO, F_GETFD) >= 0
     let descriptor = sluice_take_standard_streams(&input, &errors)
     guard descriptor >= 0 || errno == EBADF && input >= 0 && errors >= 0 else {
       throw CommandError(
         .failed, "cannot separate the standard streams from those of plugins: \(String(cString: strerror(errno)))")
     }
     StandardInput.keep(input)
-    StandardError.keep(errors)
+    StandardError.keep(errors, isOpen: hasErrors)
     kept.withLock { $0 = descriptor }
     // A closed input stays at its number, where reading fails.
     SystemPath.keepStart(
-      standardInput: input == STDIN_FILENO ? -1 : input, standardOutput: descriptor, standardError: errors)
+      standardInput: input == STDIN_FILENO ? -1 : input, standardOutput: descriptor,
+      standardError: hasErrors ? errors : -1)
     SharedState.keep {
       sluice_fill_streams()
     } report: {
@@ -72,12 +82,21 @@ enum StandardOutput {
 }
 
 enum StandardError {
-  private static let kept = Locked(STDERR_FILENO)
+  private static let kept = Locked((descriptor: STDERR_FILENO, isOpen: true))
 
-  /// The descriptor for the messages of the command. Plugins cannot close it by accident.
-  static var descriptor: Int32 { kept.withLock { $0 } }
+  /// The descriptor for the messages of the command. Plugins cannot close it by accident. If standard error was closed
+  /// at the start, the messages go nowhere.
+  static var descriptor: Int32 { kept.withLock { $0.descriptor } }
 
-  fileprivate static func keep(_ descriptor: Int32) { kept.withLock { $0 = descriptor } }
+  /// The descriptor for data that is written to standard error because an option names it; -1 if it was closed at the
+  /// start, so that each write fails.
+  static var dataDescriptor: Int32 { kept.withLock { $0.isOpen ? $0.descriptor : -1 } }
+
+  fileprivate static func keep(_ descriptor: Int32, isOpen: Bool) { kept.withLock { $0 = (descriptor, isOpen) } }
+
+  /// Whether a path that was given as an argument means standard error: one of the system's names, or a link to one. As
+  /// with ``StandardOutput/isNamed(by:)``, such a path is not opened.
+  static func isNamed(by path: String) -> Bool { SystemPath.stream(of: path) == .errors }
 
   /// Writes a message of the command itself, as text or as JSON (`--log-format`). Writes nothing if the text is empty.
   static func say(_ message: String, _ level: LogLine.Level = .error) { LogOutput.show(message, level) }

@@ -50,6 +50,7 @@ struct CookieOptions {
   /// Whether a path is that of a pipe or a device, or stands for a descriptor of this process. As for every file with
   /// secrets, other symbolic links are not followed.
   private static func isStream(_ path: String) -> Bool {
+    if StandardError.isNamed(by: path) { return true }
     guard OutputTarget(at: path) == .stream, let end = OutputTarget.following(path) else { return false }
     return end == SystemPath.absolute(path) || OutputTarget.isInProc(end)
   }
@@ -71,7 +72,7 @@ struct CookieOptions {
 
   private static func read(_ path: String, into jar: CookieJar, _ arguments: ParsedArguments) throws(CommandError) {
     // As with curl, a file that does not exist yet counts as empty.
-    guard path == "-" || access(SystemPath.of(path), F_OK) == 0 else { return }
+    guard path == "-" || SystemPath.stream(of: path) != nil || SystemPath.status(of: path) != nil else { return }
     let content = try DataReader(limitBytes: 32 << 20).content(ofFile: path, "-b")
     // As with curl, a line that is no cookie does not make the others useless.
     let cookies = try? CookieFileText.read(content + [UInt8(ascii: "\n")], now: CookieJar.wallClock()) { damage in

@@ -36,8 +36,7 @@ struct DataReader {
 
   /// Whether the path is a pipe or a device, whose length is unknown until it has been read.
   static func isPipe(_ path: String) -> Bool {
-    var status = stat()
-    return stat(SystemPath.of(path), &status) == 0 && [S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT)
+    SystemPath.status(of: path).map { [S_IFIFO, S_IFCHR].contains($0.st_mode & S_IFMT) } ?? false
   }
 
   /// A body from a file. A regular file of any size is sent from the disk. Any other file is read completely first,
@@ -63,10 +62,13 @@ struct DataReader {
   func content(ofFile path: String, _ option: String) throws(CommandError) -> [UInt8] {
     do throws(CommandError) {
       guard path != "-" else {
-        return try once(path) { () throws(CommandError) in try readAll(StandardInput.descriptor, "standard input") }
+        return try once(path) { () throws(CommandError) in
+          try StandardInput.check()
+          return try readAll(StandardInput.descriptor, "standard input")
+        }
       }
       if let earlier = Self.contents.withLock({ $0[path] }) { return earlier }
-      let descriptor = open(SystemPath.of(path), O_RDONLY | O_CLOEXEC)
+      let descriptor = SystemPath.open(path, O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else {
         throw CommandError(.usage, "cannot read \(PlainText.path(path)): \(String(cString: strerror(errno)))")
       }

@@ -112,7 +112,7 @@ struct Netrc {
     let home = getenv("HOME").map { String(cString: $0) } ?? ""
     let path = named ?? "\(home)/.netrc"
     // As with curl, a missing file counts as empty.
-    if named == nil || arguments.has("netrc-optional"), access(SystemPath.of(path), F_OK) != 0 { return nil }
+    if named == nil || arguments.has("netrc-optional"), SystemPath.status(of: path) == nil { return nil }
     let content = try DataReader(limitBytes: 1 << 20).text(ofFile: path, named == nil ? "-n" : "--netrc-file")
     return try Netrc(content, file: path)
   }

@@ -33,6 +33,11 @@ struct SendData {
       let isInput = upload == "-" || upload == "."
       uploadName = isInput ? nil : upload.split { $0 == "/" || $0 == "\\" }.last.map(String.init)
       if streamsInput, isInput || DataReader.isPipe(upload) {
+        if isInput {
+          do throws(CommandError) { try StandardInput.check() } catch {
+            throw CommandError(error.status, "-T: \(error.message)")
+          }
+        }
         let source =
           isInput ? .descriptor(StandardInput.descriptor) : PumpedBody.Source.file(FileBody(path: upload, byteCount: 0))
         body = isInput && StandardInput.isEmpty ? .empty : PumpedBody.make(source)
