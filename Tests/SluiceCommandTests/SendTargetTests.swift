@@ -77,8 +77,10 @@ import Testing
 
   @Test(arguments: [
     ("send -o /dev/fd/9 URL", 23), ("send -o LONG URL", 23), ("send -O URL/LONG", 23), ("send -o d/LONG URL", 23),
-    ("send --create-dirs -o new/LONG URL", 23), ("send -o away URL", 23), ("send --cookie-jar /dev/fd/9 URL", 1),
-    ("send --cookie-jar LONG URL", 1), ("run -q -i in -o /dev/fd/9", 1), ("run -q -i in -o LONG", 1),
+    ("send --create-dirs -o new/LONG URL", 23), ("send -o away URL", 23), ("send --cookie-jar /dev/fd/9 URL", 23),
+    ("send --cookie-jar LONG URL", 23), ("send -D LONG URL", 23), ("send --events LONG URL", 23),
+    ("send --har LONG URL", 23), ("send --record LONG URL", 23), ("run -q -i in -o /dev/fd/9", 1),
+    ("run -q -i in -o LONG", 1),
   ])
   func `a file that can never be created is refused before anything is sent`(_ line: String, _ status: Int) async throws
   {
@@ -92,6 +94,27 @@ import Testing
     #expect(result.status == status && server.requestCount == 0, "\(result.errorText)")
     let words = line.contains("nnn") ? "File name too long" : "No such file or directory"
     #expect(result.errorText.contains(words), "\(result.errorText)")
+  }
+
+  @Test(arguments: [
+    ("-D /dev/full -o body", "-D: cannot write /dev/full: No space left on device after 0 bytes"),
+    ("-o /dev/full", "cannot write /dev/full: No space left on device after 0 bytes"),
+    ("--events /dev/full -o body", "cannot write /dev/full: No space left on device"),
+    ("--cookie-jar /dev/full -o body", "--cookie-jar: cannot write /dev/full: No space left on device"),
+    ("-w x -o body >/dev/full", "cannot write standard output: No space left on device"),
+    ("--cookie-jar - -o body >/dev/full", "cannot write standard output: No space left on device"),
+    ("--curl >/dev/full", "cannot write standard output: No space left on device"),
+    ("--create-dirs -o file/x/y", "cannot create the folder ./file/x: Not a directory"),
+  ])
+  func `every output that cannot be written has one status, and the message counts its own bytes`(
+    _ words: String, _ message: String
+  ) async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let script = "cd \(folder.path) && touch file && exec \(Tool.path) send \(server.baseURL) \(words)"
+    let result = try await Command.run("sh", ["-c", script], environment: Tool.cleared)
+    #expect(result.status == 23 && result.errorText.contains(message), "\(result.status) \(result.errorText)")
   }
 
   @Test func `a name in the URL that is too long does not matter if the server names the file`() async throws {

@@ -41,7 +41,9 @@ enum SendCommand {
     let first = try SendTransfer(plan[0], setup)
     // From now on, signals do not end the process at once; the session will handle them.
     signals.onSignal {}
-    let sides = try SideOutputs(arguments, besides: SendTransfer.inputFile(of: first.request))
+    let sides = try SendStatus.writing { () throws(CommandError) in
+      try SideOutputs(arguments, besides: SendTransfer.inputFile(of: first.request))
+    }
     let trace = try timeline(arguments, plan)
     let mask = setup.mask
     setup.configure { configuration in
@@ -68,7 +70,7 @@ enum SendCommand {
     // These files are written completely even if the main output has failed.
     if let failure = sides.finish() {
       StandardError.say(failure.message)
-      if status == .succeeded { status = failure.status }
+      if status == .succeeded { status = SendStatus.unwritten(failure).status }
     }
     try setup.cookies?.finish()
     return status
@@ -86,7 +88,8 @@ enum SendCommand {
   private static func printCommands(_ plan: SendPlan, _ setup: SendSetup) throws(CommandError) -> ExitStatus {
     for index in 0..<plan.count {
       let arguments = plan[index]
-      try StandardOutput.write(CurlText.command(arguments, setup.mask, for: try setup.request(arguments)) + "\n")
+      let command = CurlText.command(arguments, setup.mask, for: try setup.request(arguments)) + "\n"
+      try SendStatus.writing { () throws(CommandError) in try StandardOutput.write(command) }
     }
     return .succeeded
   }

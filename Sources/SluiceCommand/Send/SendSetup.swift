@@ -55,9 +55,9 @@ struct SendSetup: Sendable {
   /// Empties the file of `-D`, because the requests append to it, and it can have heads from an earlier command.
   private static func empty(_ path: String) throws(CommandError) {
     // `FileIdentity` is nil if the file is not regular. Such a file cannot be emptied.
-    guard !StandardOutput.isNamed(by: path), FileIdentity(at: path) != nil else { return }
+    guard SystemPath.stream(of: path) == nil, FileIdentity(at: path) != nil else { return }
     guard truncate(SystemPath.of(path), 0) == 0 else {
-      throw CommandError(.failed, "-D: " + ByteOutput.Failure(name: path, errorNumber: errno).description)
+      throw CommandError(SendStatus.notWritten, "-D: " + ByteOutput.Failure(name: path, errorNumber: errno).description)
     }
   }
 

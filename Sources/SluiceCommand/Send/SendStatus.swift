@@ -9,6 +9,16 @@ enum SendStatus {
   /// The output could not be written.
   static let notWritten = ExitStatus(code: 23)
 
+  /// Gives the failure of a file that `send` writes, whichever option names it, the status of an output.
+  static func unwritten(_ error: CommandError) -> CommandError {
+    CommandError(error.status == .failed ? notWritten : error.status, error.message)
+  }
+
+  /// Runs a step that only writes files.
+  static func writing<Value>(_ step: () throws(CommandError) -> Value) throws(CommandError) -> Value {
+    do throws(CommandError) { return try step() } catch { throw unwritten(error) }
+  }
+
   /// The error of a request that is refused before anything is sent, with the status that the request would have.
   static func failure(_ error: TransportError) -> CommandError {
     let error = TransactionError(error)

@@ -267,6 +267,9 @@ final class ByteOutput: Sendable {
   /// The first failure so far.
   var failure: Failure? { state.withLock { $0.failure } }
 
+  /// The number of bytes that the file or the stream has taken.
+  var writtenBytes: Int { state.withLock { $0.writtenBytes } }
+
   /// Whether anything was appended.
   var hasBytes: Bool { state.withLock { $0.hasBytes } }
 

@@ -66,9 +66,6 @@ final class BodyStreamer: BodySink {
     TransactionError(code: .sink, message: failure.description)
   }
 
-  /// How much was written, as a part of an error message.
-  var progress: String { " after \(state.withLock { $0.writtenBytes }) bytes" }
-
   func begin(_ head: Response) {
     let written = state.withLock { $0.writtenBytes }
     guard written == 0 else {

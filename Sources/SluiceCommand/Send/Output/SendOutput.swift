@@ -35,11 +35,9 @@ struct SendOutput {
     resumed = try ResumedBody.make(arguments, path: name?.path)
     let rate = try ByteCount.rate(arguments)
     let patience = try OutputPatience.reader(arguments)
-    if arguments.has("create-dirs"), let name { try OutputPath.createFolders(of: name.path) }
-    do throws(CommandError) {
-      bytes = try ByteOutput(whenNeeded: name, besides: input, rate: rate, patience: patience)
-    } catch {
-      throw Self.unwritten(error)
+    bytes = try SendStatus.writing { () throws(CommandError) in
+      if arguments.has("create-dirs"), let name { try OutputPath.createFolders(of: name.path) }
+      return try ByteOutput(whenNeeded: name, besides: input, rate: rate, patience: patience)
     }
     bytes.listen(
       ByteOutput.Listener(
@@ -65,10 +63,6 @@ struct SendOutput {
       ? nil : BodyStreamer(bytes, name, heads: heads, rules, hops, cancellation: cancellation)
   }
 
-  private static func unwritten(_ error: CommandError) -> CommandError {
-    CommandError(error.status == .failed ? SendStatus.notWritten : error.status, error.message)
-  }
-
   /// Checks the options of one request as `init` does, but changes nothing.
   static func check(_ arguments: ParsedArguments, besides input: FileIdentity?) throws(CommandError) {
     let name = try OutputPath.make(arguments)
@@ -76,7 +70,7 @@ struct SendOutput {
     guard let name, !StandardOutput.isNamed(by: name.path) else { return }
     // With --create-dirs, the first folder that does not exist will be created.
     let created = arguments.has("create-dirs") ? OutputName(OutputPath.firstMissing(name.path)) : name
-    do throws(CommandError) { try OutputFile.check(created, besides: input) } catch { throw unwritten(error) }
+    try SendStatus.writing { () throws(CommandError) in try OutputFile.check(created, besides: input) }
   }
 
   /// Checks the options that do not depend on the request.
@@ -104,7 +98,7 @@ struct SendOutput {
   private static func headOutput(_ path: String, _ patience: Duration) throws(CommandError) -> ByteOutput {
     guard !StandardOutput.isNamed(by: path) else { return try ByteOutput(path: path) }
     do throws(CommandError) { return try ByteOutput(appendingTo: path, patience: patience) } catch {
-      throw CommandError(error.status, "-D: \(error.message)")
+      throw SendStatus.unwritten(CommandError(error.status, "-D: \(error.message)"))
     }
   }
 
@@ -139,15 +133,18 @@ struct SendOutput {
     {
       return CommandError(SendStatus.of(error), "\(error.description); \(stuck.description)")
     }
-    guard let failure = failure ?? headFailure else {
-      return stream?.failure.map {
-        CommandError(resumed == nil ? SendStatus.notWritten : SendStatus.notResumed, $0.message)
-      }
+    if let failure { return Self.unwritten(failure, "", bytes) }
+    if let headFailure, let heads { return Self.unwritten(headFailure, "-D: ", heads) }
+    return stream?.failure.map {
+      CommandError(resumed == nil ? SendStatus.notWritten : SendStatus.notResumed, $0.message)
     }
+  }
+
+  private static func unwritten(_ failure: ByteOutput.Failure, _ option: String, _ output: ByteOutput) -> CommandError {
+    guard !failure.isBrokenPipe else { return CommandError(.brokenPipe, "") }
     // EEXIST means that nothing was written, because a file of that name exists and must be kept.
-    let progress = failure.errorNumber == EEXIST ? "" : stream?.progress ?? ""
-    return failure.isBrokenPipe
-      ? CommandError(.brokenPipe, "") : CommandError(SendStatus.notWritten, failure.description + progress)
+    let progress = failure.errorNumber == EEXIST ? "" : " after \(output.writtenBytes) bytes"
+    return CommandError(SendStatus.notWritten, option + failure.description + progress)
   }
 
   /// How long the output may take no bytes at the end. After the time limit of a request (`-m`), its output must not

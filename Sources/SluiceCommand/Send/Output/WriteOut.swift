@@ -91,7 +91,11 @@ struct WriteOut {
     var text: [UInt8] = []
     var isError = false
     func flush() throws(CommandError) {
-      if isError { StandardError.write(text) } else { try StandardOutput.write(text) }
+      if isError {
+        StandardError.write(text)
+      } else {
+        try SendStatus.writing { () throws(CommandError) in try StandardOutput.write(text) }
+      }
       text = []
     }
     for part in parts {

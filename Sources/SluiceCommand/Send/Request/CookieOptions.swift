@@ -88,7 +88,8 @@ struct CookieOptions {
   func finish() throws(CommandError) {
     switch target {
     case nil: return
-    case .standardOutput: try StandardOutput.write(jar.text)
+    case .standardOutput:
+      try SendStatus.writing { () throws(CommandError) in try StandardOutput.write(jar.text) }
     case .stream(let output):
       output.append(jar.text)
       if let failure = output.finish() { throw Self.unwritten(failure.description) }
@@ -103,6 +104,6 @@ struct CookieOptions {
   }
 
   private static func unwritten(_ reason: String) -> CommandError {
-    CommandError(.failed, "send: --cookie-jar: \(reason)")
+    CommandError(SendStatus.notWritten, "send: --cookie-jar: \(reason)")
   }
 }
