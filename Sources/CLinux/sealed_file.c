@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,9 +17,8 @@ static bool write_all(int file, const char *bytes, size_t length) {
   return true;
 }
 
-int sluice_open_sealed(const char *name, const void *bytes, size_t length) {
-  // MFD_CLOEXEC is not set, so that a program that is started later inherits the descriptor.
-  const int file = memfd_create(name, MFD_ALLOW_SEALING);
+int sluice_open_sealed(const char *name, const void *bytes, size_t length, bool is_inherited) {
+  const int file = memfd_create(name, MFD_ALLOW_SEALING | (is_inherited ? 0 : MFD_CLOEXEC));
   if (file < 0) return -1;
   const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
   if (write_all(file, bytes, length) && fcntl(file, F_ADD_SEALS, seals) == 0) return file;

@@ -135,6 +135,34 @@ import Testing
     #expect((result.errorText + result.outputText).contains("transport.tls: cannot use \(text)"), "\(result.errorText)")
   }
 
+  @Test func `a file for TLS can be a pipe, on several loops and with its key beside it`() async throws {
+    guard NginxServer.isAvailable else { return }
+    let certificates = try await TestCertificates.shared()
+    let nginx = try await NginxServer.start(certificates: certificates)
+    let folder = try TemporaryDirectory()
+    let (client, authority) = (certificates.client, certificates.authority)
+    let file = try folder.write(
+      #"{"transport": {"loops": 4, "tls": {"ca": "ca", "cert": "own"}}}"#, to: "c.json")
+    let lines = (0..<40).map { _ in #"{"url": "\#(nginx.secureBaseURL)/json"}"# + "\n" }.joined()
+    let script = """
+      cd \(folder.path) && mkfifo ca own && (cat \(authority) >ca &) && (cat \(client.certificate) \(client.key) >own &)
+      exec \(Tool.path) run -q -c \(file)
+      """
+    let result = try await Command.run(
+      "sh", ["-c", script], environment: Tool.cleared, standardInput: Array(lines.utf8))
+    #expect(result.status == 0, "\(result.errorText)")
+    #expect(try result.documents.compactMap(\.status) == [Int64](repeating: 200, count: 40))
+    try await nginx.stop()
+  }
+
+  @Test(arguments: ["--cacert", "--cert"])
+  func `a device without an end in place of a file for TLS is refused`(_ option: String) async throws {
+    try await Self.check(
+      Case(
+        arguments: [option, "/dev/zero", "URL/a", "TLS"], status: 2,
+        message: "\(option): cannot read /dev/zero: it is larger"))
+  }
+
   @Test func `dev serves nothing while the files for TLS cannot be used`() async throws {
     let run = try await DevRun(
       configuration: { #"{"transport": {"baseURL": "\#($0)", "tls": {"ca": "c.json"}}}"# }, prepare: { _ in })

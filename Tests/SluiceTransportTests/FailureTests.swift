@@ -87,6 +87,18 @@ import Testing
     #expect(error?.message.contains("transport.tls.ca: cannot read /nonexistent/ca.pem") == true)
   }
 
+  @Test func `a pipe in place of a TLS file is refused at once, because a loop would wait for its writer`() throws {
+    let folder = try TemporaryDirectory()
+    let pipe = folder.path("pipe")
+    try #require(mkfifo(pipe, 0o600) == 0)
+    for file in [\TLSSettings.ca, \.certificate, \.key] {
+      var settings = TransportSettings.patient
+      settings.tls[keyPath: file] = pipe
+      let error = #expect(throws: TransportError.self) { try Wire(settings) }
+      #expect(error?.message.contains("cannot read \(pipe): it is a pipe or a device") == true)
+    }
+  }
+
   @Test func `a connection that the server does not accept times out`() async throws {
     // A listener whose queue is full does not answer.
     let listener = try FullListener()

@@ -99,7 +99,7 @@ final class AttachFolder: @unchecked Sendable {
       throw CommandError(.failed, "attach: cannot write \(name): \(SystemError.text())")
     }
     let sealed =
-      planCount == 1 ? bytes.withUnsafeBytes { sluice_open_sealed("sluice-plan", $0.baseAddress, $0.count) } : -1
+      planCount == 1 ? bytes.withUnsafeBytes { sluice_open_sealed("sluice-plan", $0.baseAddress, $0.count, true) } : -1
     // A write of eight aligned bytes: programs see either the old number or the new number.
     var number = planCount
     let place = off_t(MemoryLayout<sluice_attach_page>.offset(of: \.sequence) ?? 0)

@@ -24,8 +24,9 @@ enum EngineStart {
   }
 
   /// Reads the files of `transport.tls`, which the engine itself would read only for its first https connection, when
-  /// other requests may have been sent.
-  static func checkTLS(_ configuration: Configuration) throws(CommandError) {
+  /// other requests may have been sent. Replaces pipes by copies (``PipedTLSFiles``).
+  static func checkTLS(_ configuration: inout Configuration) throws(CommandError) {
+    try PipedTLSFiles.replace(in: &configuration.transport)
     do throws(TransportError) { try Engine.checkTLS(configuration) } catch {
       let place = configuration.file.map { "\($0): " } ?? ""
       throw CommandError(.usage, "\(place)transport.tls: \(error.message)")
@@ -41,7 +42,8 @@ enum EngineStart {
     _ configuration: Configuration, hasCheckedTLS: Bool = false, updates: EngineUpdates = .installed,
     trial: HelperTrial? = HelperTrial(warn: warn), wrap: TransportWrapper? = nil
   ) throws(CommandError) -> Engine {
-    if !hasCheckedTLS { try checkTLS(configuration) }
+    var configuration = configuration
+    if !hasCheckedTLS { try checkTLS(&configuration) }
     // The command's exit function must be registered after the libraries are loaded. It then runs before the exit
     // functions that the libraries have registered.
     defer { ProcessEnd.watch() }

@@ -55,6 +55,8 @@ struct CheckTrial {
     throws(CommandError)
   {
     begin("while the engine was starting, perhaps in the activate function of a plugin")
+    var configuration = configuration
+    PipedTLSFiles.leaveOut(of: &configuration.transport.tls)
     let engine = try EngineStart.engine(configuration, updates: .ignored, trial: nil)
     begin("while the engine was ending, perhaps in the deactivate or destroy function of a plugin")
     WaitingThread.run { await engine.shutdown(drain: EngineStart.farewell) }

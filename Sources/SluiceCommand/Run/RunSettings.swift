@@ -50,6 +50,7 @@ struct RunSettings: Sendable {
     _ configuration: Configuration, _ plugins: [String], _ control: ControlPlace?
   ) throws(CommandError) -> Configuration {
     var configuration = configuration
+    try PipedTLSFiles.replace(in: &configuration.transport)
     try PluginArguments.append(plugins, to: &configuration)
     if let control { configuration.control = control }
     return configuration

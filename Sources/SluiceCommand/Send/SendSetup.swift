@@ -72,7 +72,8 @@ struct SendSetup: Sendable {
   }
 
   /// Reads the files of the options about TLS, and the lists of ciphers, as the first https connection would.
-  func checkTLS() throws(CommandError) {
+  mutating func checkTLS() throws(CommandError) {
+    try PipedTLSFiles.replace(in: &configuration.transport)
     do throws(TransportError) { try Engine.checkTLS(configuration) } catch { throw SendStatus.failure(error) }
   }
 

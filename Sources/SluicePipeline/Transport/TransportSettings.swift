@@ -132,7 +132,8 @@ public struct TLSSettings: Sendable, Hashable {
   /// ``verify`` is false. If the set is empty, any key is accepted.
   package var keyHashes: Set<[UInt8]> = []
 
-  /// Reads no file. When an engine starts, it refuses a file that cannot be read.
+  /// Reads no file. When an engine starts, it refuses a file that cannot be read, and a pipe or a device, for which its
+  /// loops would have to wait.
   package init(ca: String? = nil, certificate: String? = nil, key: String? = nil, verify: Bool = true) {
     self.ca = ca
     self.certificate = certificate

@@ -30,6 +30,9 @@ package enum OutputTarget: Equatable, Sendable {
     self = SystemPath.status(of: path).map(Self.init) ?? .file
   }
 
+  /// Whether reading or writing can wait for another process.
+  package var mayWait: Bool { self == .stream || self == .socket }
+
   /// Whether a path leads to a FIFO. Of all streams, only a FIFO without a reader fails with `ENXIO` because of its
   /// reader: a device fails with it if it is not there, such as `/dev/tty` without a terminal.
   package static func isPipe(at path: String) -> Bool {

@@ -47,6 +47,11 @@ final class CertificateChoice {
     // another kind than the chosen key.
     SSL_certs_clear(connection)
     let key = identity.key ?? identity.certificate
+    if let obstacle = TLSSettings.obstacle(at: identity.certificate) ?? TLSSettings.obstacle(at: key) {
+      failure = TLSFailure(.ownCertificate, obstacle)
+      failure?.chosenCertificate = identity.certificate
+      return false
+    }
     let isUsable =
       SSL_use_certificate_chain_file(connection, identity.certificate) == 1
       && SSL_use_PrivateKey_file(connection, key, SSL_FILETYPE_PEM) == 1 && SSL_check_private_key(connection) == 1

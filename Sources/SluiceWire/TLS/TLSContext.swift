@@ -19,6 +19,7 @@ final class TLSContext {
     keyHashes = settings.keyHashes
     sluice_tls_configure(pointer)
     try select(settings)
+    if let obstacle = settings.ca.flatMap(TLSSettings.obstacle) { throw TLSFailure(.authorities, obstacle) }
     SSL_CTX_set_verify(pointer, settings.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nil)
     let isTrusting =
       settings.ca.map { SSL_CTX_load_verify_locations(pointer, $0, nil) } ?? SSL_CTX_set_default_verify_paths(pointer)
@@ -57,6 +58,9 @@ final class TLSContext {
   }
 
   private func useOwnCertificate(_ settings: TLSSettings) throws(TLSFailure) {
+    for path in [settings.certificate, settings.key] {
+      if let obstacle = path.flatMap(TLSSettings.obstacle) { throw TLSFailure(.ownCertificate, obstacle) }
+    }
     let isRead = withUnsafePointer(to: Array((settings.password ?? "").utf8)) { password in
       // Without this function, OpenSSL would ask for the password of a key on the terminal, and wait.
       SSL_CTX_set_default_passwd_cb(pointer) { buffer, size, _, password in

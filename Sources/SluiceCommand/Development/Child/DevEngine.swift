@@ -77,7 +77,7 @@ final class DevEngine: Sendable {
       FileContent.read(order.sources[order.configuration] ?? order.configuration), of: order.configuration)
     place = configuration.control ?? .userFolder
     configuration.control = place
-    try EngineStart.checkTLS(configuration)
+    try EngineStart.checkTLS(&configuration)
     try TaskPool.start()
     defer { ProcessEnd.watch() }
     Self.watchProcess(reporter)
