@@ -230,6 +230,18 @@ import Testing
     #expect(try FileTree.readText(file) == "0123456789")
   }
 
+  @Test func `-C succeeds if a server without ranges has no more bytes than the file`() async throws {
+    let server = try LoopbackServer { _ in .text("0123456789") }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    for (text, status) in [("0123456789", 0), ("012345678", 33), ("0123456789a", 33)] {
+      let file = try folder.write(text, to: "file")
+      let result = try await Tool.run("send", "-C", "-", "-o", file, server.baseURL)
+      #expect(result.status == status, "\(text): \(result.errorText)")
+      #expect(try FileTree.readText(file) == text)
+    }
+  }
+
   @Test(arguments: [
     ["-o", "../x", "--output-dir", "d", "http://h/"], ["-o", "a/../../x", "--output-dir", "d", "http://h/"],
     ["-o", "#1", "--output-dir", "d", "http://h/{..}"],

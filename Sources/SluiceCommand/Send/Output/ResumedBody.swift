@@ -30,7 +30,8 @@ struct ResumedBody: Sendable {
   enum Answer: Equatable {
     /// The body continues the content of the file.
     case rest
-    /// The file is already complete (RFC 9110 §15.5.17), so the body is not written to it.
+    /// The file is already complete: the server says that it has nothing after these bytes (RFC 9110 §15.5.17), or it
+    /// sends a whole body of exactly this size. The body is not written to the file.
     case nothingLeft
     /// The response has another status, such as that of an error.
     case other
@@ -51,6 +52,8 @@ struct ResumedBody: Sendable {
       else { return .nothingLeft }
       return .refused(
         "the local file has \(offset) bytes, but the server's has \(total); remove the local file to get the whole one")
+    // As with curl. Such a server does not send parts, but the whole body is not longer than the file.
+    case 200 where response.headers["content-length"].flatMap(Int.init) == offset: return .nothingLeft
     case 200:
       return .refused("the server does not send parts of the body, so the download cannot be continued; leave -C out")
     default: return .other
