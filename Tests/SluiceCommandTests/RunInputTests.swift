@@ -47,6 +47,26 @@ import Testing
     #expect(documents.first?["id"]?.string == "mine")
   }
 
+  @Test(arguments: ["20.50", "1e3", "-0", "1.0", "1E-2", "-7", "9007199254740993", "0.1e1", "9223372036854775807"])
+  func `a result has the id that was given, with the same spelling, and a resumed run recognizes it`(
+    _ id: String
+  ) async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let input = try folder.write(
+      #"{"body": {"json": {"id": 1.50}}, "id" : \#(id) , "url": "\#(server.baseURL)"}"# + "\n"
+        + #"{"id": \#(id), "url": "nope:"}"# + "\n", to: "in")
+    let output = folder.path("out")
+    for _ in 0..<2 {
+      let result = try await Tool.run("run", "-q", "--resume", "-i", input, "-o", output)
+      #expect(result.status == 1, "\(result.errorText)")
+      let lines = try FileTree.readText(output).split(separator: "\n")
+      #expect(lines.count == 2 && lines.allSatisfy { $0.hasPrefix(#"{"id":\#(id),"line":"#) }, "\(lines)")
+    }
+    #expect(server.requestCount == 1)
+  }
+
   @Test func `a body beyond the limit gets an error, even if it comes from a file`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

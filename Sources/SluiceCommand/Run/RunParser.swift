@@ -41,7 +41,7 @@ struct RunParser: Sendable {
         return RunJob(id: id ?? ResultID(line: line), line: line, request: plain.request, lineBytes: text.count)
       }
       let document = try RequestLine.document(text)
-      id = Self.id(document)
+      id = ResultID(of: document, text: text)
       try completeURL(of: document)
       let request = try RequestLine(document, text: text, hosts: .idna).request
       try check(request.body)
@@ -57,12 +57,7 @@ struct RunParser: Sendable {
   /// The `id` for the result of a line.
   static func id(of text: UnsafeRawBufferPointer, line: Int) -> ResultID {
     if let plain = PlainRequestLine(text) { return plain.id ?? ResultID(line: line) }
-    return (try? RequestLine.document(text)).flatMap(id) ?? ResultID(line: line)
-  }
-
-  /// Returns nil if the document has no member that can be an id.
-  private static func id(_ document: JSONValue) -> ResultID? {
-    document["id"].flatMap { $0.isObject || $0.isArray ? nil : ResultID($0) }
+    return (try? RequestLine.document(text)).flatMap { ResultID(of: $0, text: text) } ?? ResultID(line: line)
   }
 
   private func check(_ body: Body) throws(MessageError) {

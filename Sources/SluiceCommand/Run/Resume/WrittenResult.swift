@@ -21,13 +21,13 @@ struct WrittenResult {
     do { document = try JSONValue(parsing: text, options: .rejectDuplicates) } catch {
       throw Damage(reason: "column \(error.column ?? 1): not JSON: \(error.message)")
     }
-    guard document.isObject, let id = document["id"], document["attempts"]?.integer != nil else {
+    guard document.isObject, document["id"] != nil, document["attempts"]?.integer != nil else {
       throw Damage(reason: "not a result of sluice run")
     }
     guard let line = document["line"]?.integer.flatMap({ Int(exactly: $0) }), line > 0 else {
       throw Damage(reason: "it has no \"line\", the number of its request line; an older version has written it")
     }
-    guard let idText = try? id.serialized() else { throw Damage(reason: "its id cannot be written") }
+    guard let idText = ResultID(of: document, text: text)?.text else { throw Damage(reason: "its id is no scalar") }
     self.line = line
     // An input line that could not be parsed has no id. The id of its result is the line number, so there is nothing to
     // compare.
