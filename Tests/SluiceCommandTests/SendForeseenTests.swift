@@ -41,6 +41,10 @@ import Testing
     Case(
       arguments: ["--proto", "-https", "URL/a", "TLS"], status: 1, message: "unsupported_scheme: \"https://127.0.0.1"),
     Case(arguments: ["--proto", "=https", "TLS", "URL/{a,b}"], status: 1, message: "http is not allowed by --proto"),
+    Case(arguments: ["--proto", "", "URL/a"], status: 2, message: "--proto: the list is empty"),
+    Case(arguments: ["--proto-redir", ",", "URL/a"], status: 2, message: "--proto-redir: the list is empty"),
+    Case(arguments: ["--proto", "-htps", "URL/a"], status: 2, message: #"--proto: "-htps" is no scheme"#),
+    Case(arguments: ["--proto", "=", "URL/a"], status: 2, message: #"--proto: "=" is no scheme"#),
     Case(arguments: ["--proto", "=https", "127.0.0.1:1/a"], status: 1, message: "http is not allowed by --proto"),
   ])
   func `a scheme that --proto excludes is refused for each URL`(_ test: Case) async throws {

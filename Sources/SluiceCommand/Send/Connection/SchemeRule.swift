@@ -65,15 +65,31 @@ final class SchemeRule: Interceptor, Tracer {
 
   func record(_ event: TraceEvent) {}
 
+  /// The words that curl knows. Other words are spelling mistakes, which must not widen what is allowed.
+  private static let known: Set<String> = [
+    "all", "dict", "file", "ftp", "ftps", "gopher", "gophers", "http", "https", "imap", "imaps", "ipfs", "ipns", "ldap",
+    "ldaps", "mqtt", "mqtts", "pop3", "pop3s", "rtmp", "rtmpe", "rtmps", "rtmpt", "rtmpte", "rtmpts", "rtsp", "scp",
+    "sftp", "smb", "smbs", "smtp", "smtps", "telnet", "tftp", "ws", "wss",
+  ]
+
   /// A list of schemes separated by commas, as in curl: `+` or no sign allows a scheme, `-` forbids it, and `=` allows
   /// only this scheme.
   private static func schemes(_ text: String?, _ option: String) throws(CommandError) -> Set<Origin.Scheme> {
     var allowed: Set<Origin.Scheme> = [.http, .https]
-    for word in text?.split(separator: ",") ?? [] {
+    let words = text?.split(separator: ",")
+    // An empty list would allow everything, for example where the variable of a script is not set.
+    guard words?.isEmpty != true else {
+      throw CommandError(.usage, "send: --\(option): the list is empty; name http or https, as in =https")
+    }
+    for word in words ?? [] {
       let sign = word.first.flatMap { "+-=".contains($0) ? $0 : nil }
       let name = (sign == nil ? word : word.dropFirst()).lowercased()
       let named: Set<Origin.Scheme> =
         name == "all" ? [.http, .https] : Set(Origin.Scheme(rawValue: name).map { [$0] } ?? [])
+      guard known.contains(name) else {
+        throw CommandError(
+          .usage, "send: --\(option): \(PlainText.quote(word)) is no scheme; name http or https, as in =https")
+      }
       switch sign {
       case "-": allowed.subtract(named)
       case "=": allowed = named
