@@ -61,6 +61,13 @@ import Testing
     #expect(plan[0].operands == first)
   }
 
+  @Test(arguments: [["h", "GET"], ["GET", "h", "POST"], ["--url", "h", "i", "PUT"]])
+  func `a method after a URL is refused, and not taken for a host`(_ words: [String]) {
+    #expect {
+      try SendPlan(ArgumentParser.parse(words.map { ArgumentWord($0) }[...], for: SendCommand.description))
+    } throws: { "\($0)".contains("is not before the URLs, where the method is") }
+  }
+
   @Test func `the URLs of a plan are made on demand and need no memory`() throws {
     let plan = try SendPlan(ArgumentParser.parse(["h/[0-99999999]"], for: SendCommand.description))
     #expect(plan.count == 100_000_000)

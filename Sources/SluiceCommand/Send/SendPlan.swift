@@ -28,6 +28,12 @@ struct SendPlan: Sendable {
       operands.count + named.count > 1 && operands.first.map(Self.isMethod) == true ? operands.removeFirst() : nil
     let urls = named + operands
     for url in urls { try Self.checkDash(url) }
+    if urls.count > 1, let word = operands.first(where: Self.usualMethods.contains) {
+      throw CommandError(
+        .usage,
+        "send: \(word) is not before the URLs, where the method is; to send a request to a host of that name,"
+          + " write http://\(word)")
+    }
     guard !urls.isEmpty, !urls.contains("") else {
       throw CommandError(.usage, "send: expected [METHOD] URL..., or --url URL\ntry \"sluice help send\"")
     }
@@ -86,9 +92,10 @@ struct SendPlan: Sendable {
   /// only some (``URLGlob/samples``).
   var samples: [Int] { targets.flatMap { target in target.glob.samples.map { target.start + $0 } } }
 
+  private static let usualMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
+
   /// Whether a word is a method: a word in capitals, or one of the usual methods in any case.
   private static func isMethod(_ word: String) -> Bool {
-    let usual = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
-    return usual.contains(word.uppercased()) || word.allSatisfy { $0.isASCII && ($0.isUppercase || $0 == "-") }
+    usualMethods.contains(word.uppercased()) || word.allSatisfy { $0.isASCII && ($0.isUppercase || $0 == "-") }
   }
 }
