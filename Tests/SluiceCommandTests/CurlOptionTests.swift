@@ -7,6 +7,7 @@ import Testing
 /// Options of curl that `CurlComparisonTests` does not cover.
 @Suite struct CurlOptionTests {
   @Test(arguments: [
+    (["-w", "%{json}"], "-w: %{json} is not available; --document --metadata prints the result as JSON"),
     (["-w", "%{http_cod}"], "-w: unknown variable \"http_cod\"; did you mean %{http_code}?"),
     (["-w", "@/nowhere"], "-w: cannot read /nowhere"),
     (["-O"], "-O: the path of"), (["-O", "-o", "x"], "there are more outputs (-o, -O) than URLs: 2 for 1"),

@@ -89,6 +89,20 @@ import Testing
     #expect(wanted.status == 7 && wanted.errorText.contains("not sent again"), "\(wanted.errorText)")
   }
 
+  @Test func `the line about a retry has the status and the URL without secrets, and -w counts the retries`()
+    async throws
+  {
+    let server = try Self.busyOnce()
+    defer { server.stop() }
+    let url = server.baseURL.replacing("//", with: "//me:s3cret@")
+    let result = try await Tool.run(
+      "send", "--retry", "2", "--retry-delay", "0.001", "-w", " %{num_retries}", "\(url)/x")
+    #expect(result.status == 0 && result.outputText.hasSuffix(" 1"), "\(result.outputText)")
+    #expect(result.errorText.contains("the server answered 503 to GET http://"), "\(result.errorText)")
+    #expect(result.errorText.contains("/x; sending the request again in 1 ms"), "\(result.errorText)")
+    #expect(!result.errorText.contains("s3cret"))
+  }
+
   @Test func `an empty standard input is sent again`() async throws {
     let folder = try TemporaryDirectory()
     let empty = try folder.write("", to: "empty")

@@ -78,6 +78,10 @@ struct WriteOut {
     case "onerror": parts.append(.onError)
     case _ where Self.variables[name] != nil: parts.append(.variable(name))
     default:
+      guard name != "json", name != "header_json" else {
+        throw CommandError(
+          .usage, "send: -w: %{\(name)} is not available; --document --metadata prints the result as JSON")
+      }
       let hint = Suggestion.nearest(to: name, among: Self.variables.keys.sorted()).map { "; did you mean %{\($0)}?" }
       throw CommandError(.usage, "send: -w: unknown variable \(PlainText.quote(name))\(hint ?? "")")
     }
@@ -156,6 +160,7 @@ struct WriteOut {
     "remote_port": { "\($0.last?.connection?.peer?.port ?? 0)" },
     "method": { $0.last?.method ?? $0.result.originalRequest.method },
     "num_connects": { "\($0.hops.count { $0.connection != nil && !$0.timings.isConnectionReused })" },
+    "num_retries": { "\(max(0, $0.result.attempts - 1))" },
     "num_redirects": { "\($0.hops.dropLast().count { (300..<400).contains($0.status ?? 0) })" },
     "scheme": { ($0.last?.url.origin.scheme.rawValue ?? "").uppercased() },
     "size_download": { "\($0.timings.bytesReceived)" },

@@ -6,14 +6,17 @@ import SluicePipeline
 /// why it is not.
 enum RetryNotice {
   static func append(to configuration: inout Configuration) {
+    let mask = SecretMask(configuration.redaction)
     configuration.addStage(
       "send --retry",
       StageCode(isTrusted: true) { event in
         guard event.kind == .willRetry else { return }
+        let request = event.exchange.nativeRequest
         let status = event.status > 0 ? "the server answered \(event.status)" : "no response"
-        let reason = event.error.map { "\($0.code)" } ?? status
+        let reason = event.error?.description ?? "\(status) to \(request.method) \(mask.url(request.url))"
         StandardError.say(
-          "\(reason); sending the request again in \(Figures.time(nanoseconds: event.durationNanoseconds))", .info)
+          "\(PrintableText.of(reason)); sending the request again in \(Figures.time(nanoseconds: event.durationNanoseconds))",
+          .info)
       })
   }
 
