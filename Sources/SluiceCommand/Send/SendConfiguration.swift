@@ -35,9 +35,10 @@ enum SendConfiguration {
   }
 
   private static func configuration(_ arguments: ParsedArguments) throws(CommandError) -> Configuration {
-    do throws(CommandError) { return try EngineStart.configuration(arguments["config"]) } catch {
+    let file = arguments["config"]
+    do throws(CommandError) { return try EngineStart.configuration(file) } catch {
       // The user may have meant curl's option, as in "-b jar -c jar".
-      guard arguments.has("cookie") else { throw error }
+      guard arguments.has("cookie") || file?.hasSuffix(".json") != true else { throw error }
       throw CommandError(
         error.status, error.message + "\n-c is the configuration of the pipeline; curl's -c is --cookie-jar here")
     }

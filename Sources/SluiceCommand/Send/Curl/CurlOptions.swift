@@ -11,7 +11,11 @@ enum CurlOptions {
         + "preconditions it is not the default"
     ),
     ("config", "is the pipeline's configuration. A file of options is `-K`, whose long name is `--options`"),
-    ("continue-at", "a file that is already complete is a success, with `-f` too. Uploads cannot be continued"),
+    (
+      "continue-at",
+      "a file that is already complete is a success, with `-f` too; a server that has no more bytes but another size "
+        + "fails the request. Uploads cannot be continued"
+    ),
     ("cookie-jar", "has no short form: `-c` is the configuration. The file has mode 0600"),
     (
       "cookie",
@@ -42,8 +46,16 @@ enum CurlOptions {
     ("path-as-is", "is always so"),
     ("progress-bar", "the line is removed at the end, and shown on a terminal only"),
     ("proxy", "a URL with a scheme, such as `socks5://`, so `--socks5` and similar options are not needed"),
-    ("proto", "the schemes are http and https"), ("proto-redir", "see `--proto`"),
+    ("proto", "the schemes are http and https; an empty list and a word that is no scheme are refused"),
+    ("proto-redir", "see `--proto`"),
     ("referer", "`;auto` is refused"),
+    (
+      "remote-header-name",
+      "the name can come from `filename*`; a dot at its beginning becomes `_`. No existing file is changed, and the "
+        + "dot is replaced, even if the name comes from the URL"
+    ),
+    ("remote-name", "a URL without the name of a file is refused before anything is sent, with status 2"),
+    ("remote-name-all", "see `--remote-name`"),
     ("request", "301 and 302 turn POST into GET even if `-X` names it; other methods are kept, with their body"),
     ("resolve", "an address applies to the whole command; `-HOST:PORT` is refused"),
     (
@@ -62,7 +74,10 @@ enum CurlOptions {
     ("user", "Basic at once, and Digest if the server asks for it"),
     ("verbose", "has another format; secrets are hidden"),
     ("version", "is `sluice version`"),
-    ("write-out", "the variables [named above](#what--w-prints); times are those of the last hop"),
+    (
+      "write-out",
+      "the variables [named above](#what--w-prints), and an unknown one is refused; times are those of the last hop"
+    ),
   ]
 
   /// Options that `send` does not have.
