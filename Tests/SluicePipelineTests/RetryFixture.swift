@@ -14,7 +14,7 @@ final class RetryFixture {
   /// - Parameter answer: returns the reply to a hop. It gets the hop's number, counted from 0, and the request.
   init(
     _ policy: RetryPolicy, attempts: Int = 3, deadline: Duration? = .seconds(60),
-    request: StubStage? = nil, response: StubStage? = nil,
+    attemptTimeout: Duration = .seconds(30), request: StubStage? = nil, response: StubStage? = nil,
     answer: @escaping (Int, Request) -> StubTransport.Reply
   ) {
     let counter = HopCounter()
@@ -25,7 +25,7 @@ final class RetryFixture {
       responseStages: [response].compactMap(\.self).map { StageBinding(name: "stage", interceptor: $0) },
       tracers: [TracerBinding(name: "log", tracer: log)],
       settings: PipelineSettings(
-        deadline: deadline, maximumAttempts: attempts, retry: policy))
+        deadline: deadline, attemptTimeout: attemptTimeout, maximumAttempts: attempts, retry: policy))
   }
 
   /// Begins a transaction and runs the loop as far as possible without moving the clock.

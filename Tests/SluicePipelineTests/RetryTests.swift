@@ -212,6 +212,38 @@ import Testing
     #expect(fixture.log.entries.allSatisfy { $0.delay == .zero })
   }
 
+  @Test func `a request that is always refused fails after eleven times, and the error says so`() throws {
+    let fixture = RetryFixture(Self.policy) { _, _ in
+      .failure(TransportError(.notProcessed, "refused", isBeforeSending: true))
+    }
+    let outcome = try fixture.begin()
+    fixture.loop.advance(by: .seconds(1))
+    let result = try #require(outcome.result)
+    #expect(result.error?.code == "not_processed" && result.attempts == 1)
+    #expect(result.error?.message == "refused; the request was sent 11 times, and never processed")
+    #expect(fixture.transport.issued.count == 11)
+  }
+
+  @Test(arguments: [(Duration.milliseconds(25), ErrorCode.timeout), (.seconds(60), .deadline)])
+  func `time limits cover all sendings of a refused request, and their errors count the refusals`(
+    _ timeout: Duration, _ code: ErrorCode
+  ) throws {
+    let fixture = RetryFixture(RetryPolicy(), deadline: .milliseconds(60), attemptTimeout: timeout) { _, _ in
+      .failure(TransportError(.notProcessed, "refused", isBeforeSending: true))
+    }
+    let outcome = try fixture.begin()
+    for _ in 0..<70 { fixture.loop.advance(by: .milliseconds(1)) }
+    let result = try #require(outcome.result)
+    #expect(result.error?.code == code, "\(String(describing: result.error))")
+    // The pauses are 0 ms five times, then 10, 20 and 40 ms.
+    let count = code == .timeout ? 7 : 8
+    #expect(
+      result.error?.message.hasSuffix("; the server has refused the request \(count) times without processing it")
+        == true,
+      "\(String(describing: result.error))")
+    #expect(fixture.transport.issued.count == count)
+  }
+
   @Test func `a body that can be produced only once is not sent again`() throws {
     let fixture = RetryFixture(RetryPolicy()) { _, _ in
       .failure(TransportError(.notProcessed, "refused", isBeforeSending: true))

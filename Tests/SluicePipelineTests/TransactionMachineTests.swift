@@ -104,8 +104,22 @@ import Testing
       #expect(Self.short(machine.handle(.done)) == "send")
     }
     let longer = [0, 0, 0, 0, 0, 10, 20, 40, 80, 160].map { Duration.milliseconds($0) }
-    #expect(pauses.starts(with: longer) && pauses.dropFirst(longer.count).allSatisfy { $0 == .milliseconds(250) })
-    #expect(Self.short(machine.handle(.refused(Self.refused))) == "complete not_processed")
+    #expect(pauses == longer)
+    guard case .complete(let error) = machine.handle(.refused(Self.refused)) else { return #expect(Bool(false)) }
+    #expect(error?.code == "not_processed")
+    #expect(error?.message == "; the request was sent 11 times, and never processed")
+  }
+
+  @Test func `an attempt that takes too long ends in the pause before the request is sent again, too`() {
+    var machine = TransactionMachine(plan: Self.plan(attempts: 1))
+    for event in [TransactionMachine.Event.begin, .done, .done] { _ = machine.handle(event) }
+    for _ in 0..<TransactionMachine.promptResends {
+      for event in [TransactionMachine.Event.refused(Self.refused), .done, .done] { _ = machine.handle(event) }
+    }
+    _ = machine.handle(.refused(Self.refused))
+    #expect(Self.short(machine.handle(.done)) == Self.short(.waitToRetry(.milliseconds(10))))
+    let late = TransactionError(code: "timeout", message: "")
+    #expect(Self.short(machine.handle(.attemptTimedOut(late))) == "complete timeout")
   }
 
   @Test func `response stages wait for the body if one of them wants it`() {

@@ -157,4 +157,20 @@ import Testing
     for (number, probe) in probes.enumerated() { #expect(try await probe.waitForEnd().bodyText == "\(number + 2)") }
     #expect(server.connectionCount <= 4)
   }
+
+  @Test func `a server that closes each connection without allowing a stream gets no connections without end`()
+    async throws
+  {
+    let none = HTTP2Frame.settings(streams: 0)
+    let server = try ScriptedServer([
+      Self.request + [.send(none + HTTP2Frame.reset(7)), .receiveFrame(type: 4), .close],
+      [.receive(24), .send(none), .receiveFrame(type: 4), .close],
+    ])
+    let wire = try makeWire()
+    for _ in 0..<3 {
+      let record = try await wire.get(server.baseURL)
+      #expect(record.code == .notProcessed && record.error?.isBeforeSending == true)
+    }
+    #expect(server.connectionCount <= 4)
+  }
 }

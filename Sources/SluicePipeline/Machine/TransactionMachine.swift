@@ -100,13 +100,12 @@ struct TransactionMachine: Sendable {
   private(set) var resends = 0
 
   /// The maximum number of times that a request is sent again. After one more refusal the request fails.
-  static let maximumResends = 100
+  static let maximumResends = 10
   /// How often a request is sent again without a pause: a server that closes a connection usually accepts the request
   /// on the next connection.
   static let promptResends = 5
-  /// The first pause. Each further pause is twice as long as the one before, up to ``longestPause``.
+  /// The first pause. Each further pause is twice as long as the one before.
   private static let firstPause = Duration.milliseconds(10)
-  private static let longestPause = Duration.milliseconds(250)
 
   init(plan: Plan) {
     self.plan = plan
@@ -390,7 +389,12 @@ extension TransactionMachine {
 
   /// This does not count as an attempt or against the retry budget: the server did not process the request.
   private mutating func refused(_ error: TransactionError) -> Action {
-    guard case .connecting = phase, resends < Self.maximumResends else { return ended(error) }
+    guard case .connecting = phase else { return ended(error) }
+    guard resends < Self.maximumResends else {
+      var last = error
+      last.message += "; the request was sent \(resends + 1) times, and never processed"
+      return ended(last)
+    }
     isOnWire = false
     let pause = resendPause
     resends += 1
@@ -401,8 +405,7 @@ extension TransactionMachine {
   /// How long the request waits before it is sent again.
   private var resendPause: Duration {
     let longer = resends - Self.promptResends
-    guard longer >= 0 else { return .zero }
-    return min(Self.firstPause * (1 << min(longer, 8)), Self.longestPause)
+    return longer < 0 ? .zero : Self.firstPause * (1 << longer)
   }
 
   private mutating func beginResend() -> Action {
@@ -427,6 +430,8 @@ extension TransactionMachine {
 
   private mutating func timedOut(_ error: TransactionError) -> Action {
     if case .crossingStage = phase { return crossingTimedOut(error) }
+    // The pause before a request is sent again is part of the attempt.
+    if case .waitingToResend = phase { return failureStage(0, error) }
     guard isOnWire else { return .wait }
     switch phase {
     case .connecting, .waitingForHead, .awaitingBody, .endingHop(.hop), .endingHop(.whole):

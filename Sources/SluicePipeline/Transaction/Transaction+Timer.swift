@@ -71,7 +71,7 @@ extension Transaction: LoopTimerTarget {
     return TransactionError(
       code: .deadline,
       message: "\(shownRequest) was not done within its deadline of"
-        + " \(exchange.deadline.duration(since: exchange.started))\(name)")
+        + " \(exchange.deadline.duration(since: exchange.started))\(name)\(refusals)")
   }
 
   private var attemptError: TransactionError { TransactionError(attemptFailure) }
@@ -82,6 +82,13 @@ extension Transaction: LoopTimerTarget {
       "no whole response from \(shownURL) within \(Duration.nanoseconds(Int64(clamping: attemptNanoseconds)))"
         + (exchange.limits.map { $0.attemptNanoseconds < .max } == true
           ? ", which a stage has set"
-          : options?.value.attemptTimeout == nil ? " (\(pipeline.settings.names.timeout))" : ""))
+          : options?.value.attemptTimeout == nil ? " (\(pipeline.settings.names.timeout))" : "") + refusals)
+  }
+
+  /// How often the server has stated that it did not process the request; an empty text if it has not.
+  private var refusals: String {
+    let count = machine.resends
+    guard count > 0 else { return "" }
+    return "; the server has refused the request \(count == 1 ? "once" : "\(count) times") without processing it"
   }
 }

@@ -171,8 +171,19 @@ final class OriginPool {
 
   /// Called when the server takes no new requests on the connection.
   func stopUsing(_ connection: HTTP2Connection) {
-    multiplexed.removeAll { $0 === connection }
+    withdraw(connection)
     balance()
+  }
+
+  /// Removes a connection that takes no new requests.
+  ///
+  /// If the server has allowed no streams on it, the transfer that has waited longest fails. Otherwise connections would
+  /// be made, without end, for a server that closes each of them.
+  private func withdraw(_ connection: HTTP2Connection) {
+    guard let index = multiplexed.firstIndex(where: { $0 === connection }) else { return }
+    multiplexed.remove(at: index)
+    guard connection.requestCount == 0, connection.streamLimit == 0 else { return }
+    waiting.popFirst()?.fail(WireFailure.withoutStreams(origin))
   }
 
   /// Called when the connection may be dead. Transfers that wait for it then need another one.
@@ -203,8 +214,8 @@ final class OriginPool {
 
   func didClose(_ connection: HTTP2Connection) {
     connectionCount -= 1
-    multiplexed.removeAll { $0 === connection }
     if connection.isIdle { transport.idleCount -= 1 }
+    withdraw(connection)
     balance()
   }
 

@@ -175,6 +175,13 @@ enum WireFailure {
       origin, isBeforeSending: true)
   }
 
+  /// The server has allowed no streams, and has ended the connection.
+  static func withoutStreams(_ origin: Origin) -> TransportError {
+    make(
+      .notProcessed, "the server has closed a connection of HTTP/2 without allowing any stream on it", origin,
+      isBeforeSending: true)
+  }
+
   /// A kept connection broke before the first byte of the response.
   /// - Parameter cause: why this side has ended the connection; nil if the server has.
   static func resent(
