@@ -31,6 +31,7 @@ enum CommandLineTool {
     let arguments = words.dropFirst()
     TaskPool.avoidProc()
     do {
+      try StackLimit.check()
       // In a trial, the supervisor must see what the library writes and how it ends, so the command neither redirects
       // standard output nor intercepts exit(3).
       if !arguments.map(\.shown).elementsEqual(TrialSupervisor.arguments) {

@@ -213,6 +213,16 @@ import Testing
     try await AttachedComparison.run { limited + [program.path, $0, "80"] }.expectSameButTraced()
   }
 
+  @Test func `the command says if the limit for stacks is too low for it`() async throws {
+    let result = try await Command.run(
+      "sh", ["-c", #"ulimit -s 64; exec "$@""#, "sh", Tool.path, "attach", "-c", "no.json", "--", "true"],
+      environment: Tool.cleared)
+    #expect(result.status == 1)
+    #expect(
+      result.errorText
+        == "sluice: the limit for stacks is 64 KiB, and the command needs at least 128; raise it with ulimit -s\n")
+  }
+
   @Test(arguments: [
     ("16", "heap"), ("1024", "heap"), ("16", "frame"), ("32", "frame"), ("16", "thread"), ("32", "signal"),
   ])

@@ -36,6 +36,20 @@ import Testing
     #expect(answer.text.contains(words), "\(answer.text)")
   }
 
+  @Test func `a shared library can be examined without being executable, but a program cannot`() async throws {
+    let product = try await PluginCompiler.compile("acts")
+    let library = try folder.write(try FileTree.read(product.path), to: "library.so")
+    let program = try folder.write(try FileTree.read("/bin/true"), to: "no-exec")
+    for file in [library, program] { try #require(chmod(file, 0o644) == 0) }
+    let answer = try await list(library)
+    #expect(answer.status == 1 && answer.text.contains("it is a shared library, not a program"), "\(answer.text)")
+    for name in [program, "no-exec"] {
+      let refused = try await list(name)
+      #expect(
+        refused.status == 126 && refused.text == "sluice: attach: \(name): Permission denied\n", "\(refused.text)")
+    }
+  }
+
   @Test(arguments: [
     ("#!/bin/sh\n", "/bin/sh"), ("#! /bin/sh -e\n", "/bin/sh"), ("#!/usr/bin/env sh\n", "sh"),
     ("#!/usr/bin/env -S A=1 sh -e\n", "sh"), ("echo without a line for the interpreter\n", "/bin/sh"), ("", "/bin/sh"),

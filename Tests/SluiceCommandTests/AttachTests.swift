@@ -23,7 +23,7 @@ import Testing
     let fixture = try AttachFixture()
     let missing = try await fixture.attach(["no-such-program"])
     #expect(missing.status == 127)
-    #expect(missing.errorText == "sluice: attach: no-such-program: No such file or directory\n")
+    #expect(missing.errorText == "sluice: attach: no-such-program: no such program on PATH\n")
     let file = try fixture.folder.write("text", to: "text")
     let unusable = try await fixture.attach([file])
     #expect(unusable.status == 126)

@@ -66,12 +66,12 @@ struct AttachedProgram {
       }
     } catch {
       let code: Int32 = error.number == ENOENT ? 127 : 126
-      throw CommandError(ExitStatus(code: code), "attach: \(shown): \(reason(error.number, words.first ?? []))")
+      throw CommandError(ExitStatus(code: code), "attach: \(shown): \(reason(error.number, words.first ?? [], shown))")
     }
   }
 
-  private static func reason(_ number: Int32, _ word: [UInt8]) -> String {
-    guard number == ENOENT, ProgramPath.find(word) != nil else { return SystemError.text(number) }
+  private static func reason(_ number: Int32, _ word: [UInt8], _ shown: String) -> String {
+    guard number == ENOENT, ProgramPath.find(word) != nil else { return ProgramPath.reason(shown, number) }
     return "the interpreter of this script, or the loader of this program, does not exist"
   }
 

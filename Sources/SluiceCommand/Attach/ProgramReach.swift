@@ -21,13 +21,21 @@ struct ProgramReach {
   private static let limitBytes = 512 << 20
 
   init(_ word: String) throws(CommandError) {
-    let found = try ProgramPath.found(word)
+    let found = try Self.found(word)
     guard let file = Paths.resolved(found) else { throw ProgramPath.failure(word, errno) }
     lines.append("\(word): \(file)")
     guard let bytes = Self.content(of: file) else {
       throw CommandError(.failed, "attach: \(PlainText.path(file)): cannot be read: \(SystemError.text())")
     }
     describe(file, bytes, depth: 0)
+  }
+
+  /// A shared library can be examined without being executable.
+  private static func found(_ word: String) throws(CommandError) -> String {
+    do { return try ProgramPath.found(word) } catch {
+      guard word.contains("/"), case .sharedLibrary? = ProgramFacts(at: word, lookingFor: [])?.form else { throw error }
+      return word
+    }
   }
 
   private mutating func describe(_ file: String, _ bytes: [UInt8], depth: Int) {
