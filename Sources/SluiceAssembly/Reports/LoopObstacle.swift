@@ -5,8 +5,11 @@ package import SluicePluginHost
 package struct LoopObstacle: Sendable, Hashable {
   /// The loop's index, from 0.
   package var loop: Int
-  /// Whether code on the loop's thread has ended the thread with `pthread_exit`; then the loop never runs again.
+  /// Whether the loop's thread has ended; then the loop never runs again. Code on it has called `pthread_exit`, or
+  /// ``hasLostDescriptors`` is set.
   package var hasDied: Bool
+  /// Whether code of the process has closed the loop's descriptors.
+  package var hasLostDescriptors: Bool
   /// The minimum time for which the loop has been blocked.
   package var age: Duration
   /// Nil when no call of a plugin is under way on the loop.
@@ -34,9 +37,10 @@ package struct LoopObstacle: Sendable, Hashable {
     }
   }
 
-  package init(loop: Int, hasDied: Bool, age: Duration, call: Call?) {
+  package init(loop: Int, hasDied: Bool, hasLostDescriptors: Bool = false, age: Duration, call: Call?) {
     self.loop = loop
     self.hasDied = hasDied
+    self.hasLostDescriptors = hasLostDescriptors
     self.age = age
     self.call = call
   }
@@ -45,6 +49,9 @@ package struct LoopObstacle: Sendable, Hashable {
 extension LoopObstacle: CustomStringConvertible {
   package var description: String {
     let milliseconds = age.milliseconds
+    if hasLostDescriptors {
+      return "loop \(loop) has ended, because code of a plugin or of the program has closed the loop's descriptors"
+    }
     guard let call else {
       return hasDied
         ? "the thread of loop \(loop) was ended with pthread_exit \(milliseconds) ms ago"

@@ -9,8 +9,10 @@ struct PulseDetector {
     var loop: Int
     /// The time since the loop was first seen in its current turn.
     var age: Duration
-    /// Whether code on the loop's thread has ended the thread, so that the loop never runs again.
+    /// Whether the loop's thread has ended, so that the loop never runs again.
     var hasDied: Bool
+    /// Whether it has ended because the loop's descriptors were closed.
+    var hasLostDescriptors = false
   }
 
   private struct Sighting {
@@ -36,13 +38,17 @@ struct PulseDetector {
       if sighting.pulse.turn != pulse.turn { sighting = Sighting(pulse: pulse, since: now) }
       sightings[loop] = sighting
       let age = now - sighting.since
-      if pulse.hasDied || age >= limit { standstills.append(Standstill(loop: loop, age: age, hasDied: pulse.hasDied)) }
+      guard pulse.hasDied || age >= limit else { continue }
+      standstills.append(
+        Standstill(loop: loop, age: age, hasDied: pulse.hasDied, hasLostDescriptors: pulse.hasLostDescriptors))
     }
   }
 }
 
 extension LoopObstacle {
   init(_ standstill: PulseDetector.Standstill, _ call: Call?) {
-    self.init(loop: standstill.loop, hasDied: standstill.hasDied, age: standstill.age, call: call)
+    self.init(
+      loop: standstill.loop, hasDied: standstill.hasDied, hasLostDescriptors: standstill.hasLostDescriptors,
+      age: standstill.age, call: call)
   }
 }

@@ -77,9 +77,10 @@ final class Watchdog: Sendable {
   func obstacle(on loop: Int, waiting age: Duration) -> LoopObstacle {
     let call = LoopCall.current(on: indices).first { $0.loop == loop }
     let standstill = state.withLock { state in state.pulses.standstills.first { $0.loop == loop } }
+    let pulse = loops[loop].pulse
     return LoopObstacle(
-      loop: loop, hasDied: loops[loop].pulse.hasDied, age: max(age, standstill?.age ?? .zero),
-      call: call.map { LoopObstacle.Call($0) })
+      loop: loop, hasDied: pulse.hasDied, hasLostDescriptors: pulse.hasLostDescriptors,
+      age: max(age, standstill?.age ?? .zero), call: call.map { LoopObstacle.Call($0) })
   }
 
   private func run(_ response: Response) {
@@ -108,12 +109,16 @@ final class Watchdog: Sendable {
   }
 
   private func say(_ obstacle: LoopObstacle) {
+    let rule =
+      obstacle.hasLostDescriptors
+      ? "close only descriptors that it has opened (sluice plugin validate finds such a plugin)"
+      : "not end a thread of the host"
     log(
       LogLine(
         level: .error, plugin: obstacle.call?.pluginID, generation: obstacle.call?.generation,
         stage: obstacle.call?.plugin,
         message: "\(obstacle); its transactions fail with \"stalled\", and requests go to the other loops: a plugin "
-          + "must not end a thread of the host; restart the program"))
+          + "must \(rule); restart the program"))
   }
 
   private static func patience(_ settings: Settings) -> Duration {

@@ -16,7 +16,7 @@ extension Loop {
   /// is not waited for.
   package func shutdown(within limit: Duration?) -> Bool {
     isStopping.store(true, ordering: .sequentiallyConsistent)
-    poller.wake()
+    if !poller.wake() { noteLostDescriptors() }
     if let hosting, !isCurrent, hosting.claim() {
       endHosted(within: limit)
       return true
@@ -43,6 +43,7 @@ extension Loop {
   }
 
   private func join() {
+    guard life.withLock({ $0 != .lostDescriptors }) else { return leaveBehind() }
     thread.withLock { thread in
       thread?.join()
       thread = nil
@@ -51,20 +52,26 @@ extension Loop {
 
   /// Called when code on the loop's thread ends this thread, such as `pthread_exit` in a stage. The loop runs nothing
   /// afterwards. Called on the thread that is about to end.
-  func threadDidEnd() {
+  ///
+  /// - Parameter hasLostDescriptors: whether the loop has ended because its descriptors were closed.
+  func threadDidEnd(hasLostDescriptors: Bool = false) {
     repeat {
       inbox.takeAll { drop([$0]) }
     } while !inbox.closeIfEmpty()
-    life.update { $0 = .diedEarly }
+    life.update { $0 = hasLostDescriptors ? .lostDescriptors : .diedEarly }
   }
+
+  /// Called when the thread cannot be woken any more. It can be in a wait that never ends.
+  func noteLostDescriptors() { life.update { if $0 == .running { $0 = .lostDescriptors } } }
 
   func startThread() throws(TransportError) {
     let started = SystemThread("sluice-loop-\(index)") { [self] in
       sluice_enter_loop(Unmanaged.passUnretained(self).toOpaque()) {
         Unmanaged<Loop>.fromOpaque($0).takeUnretainedValue().threadDidEnd()
       }
-      run()
+      let isWhole = run()
       sluice_leave_loop()
+      guard isWhole else { return threadDidEnd(hasLostDescriptors: true) }
       life.update { $0 = .ended }
     }
     guard let started else {

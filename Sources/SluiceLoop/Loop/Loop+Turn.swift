@@ -10,22 +10,26 @@ extension Loop {
   /// previous round has added.
   private static let roundsPerTurn = 8
 
-  func run() {
+  /// Runs until the loop is told to end. Returns false if the loop has lost its descriptors and cannot continue.
+  func run() -> Bool {
     repeat {
-      turn(waiting: milliseconds(prepareToSleep()))
+      guard turn(waiting: milliseconds(prepareToSleep())) else { return false }
     } while !isStopping.load(ordering: .acquiring)
     end()
+    return true
   }
 
   /// - Parameter timeout: how long to wait for the first event, in milliseconds; -1 means no limit.
-  func turn(waiting timeout: Int32) {
-    let ready = poller.wait(timeout: timeout)
+  /// - Returns: false if other code in the process has closed the loop's descriptors; then nothing was done.
+  func turn(waiting timeout: Int32) -> Bool {
+    guard let ready = poller.wait(timeout: timeout) else { return false }
     turns.store(turns.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     isAsleep.store(false, ordering: .relaxed)
     turnBegan = now
     for index in 0..<ready { dispatch(index) }
     fireTimers()
     runWork()
+    return true
   }
 
   /// Packs a source's index and its descriptor into a tag for the poller. Each event has the tag of its descriptor.

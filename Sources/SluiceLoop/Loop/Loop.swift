@@ -97,7 +97,7 @@ package final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
     case .first:
       // The thread that fills an empty inbox wakes the loop. The atomic exchange makes sure that only one of several
       // threads wakes it, and that none does while the loop is awake.
-      if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { poller.wake() }
+      if isAsleep.exchange(false, ordering: .sequentiallyConsistent), !poller.wake() { noteLostDescriptors() }
       return true
     }
   }

@@ -32,7 +32,7 @@ extension Loop {
   /// One turn on the calling thread, which has claimed the loop. Returns false when the loop has ended.
   func hostedTurn() -> Bool {
     guard life.withLock({ $0 == .running }) else { return false }
-    asCurrent { turn(waiting: 0) }
+    asCurrent { _ = turn(waiting: 0) }
     if isStopping.load(ordering: .acquiring) {
       endHosted(within: nil)
       return false

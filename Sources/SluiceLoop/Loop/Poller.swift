@@ -52,10 +52,12 @@ package struct Poller: ~Copyable {
     Self.control(poll, operation, descriptor, interest, tag)
   }
 
-  /// Ends the current wait, or the next one. May be called on any thread.
-  func wake() {
+  /// Ends the current wait, or the next one. May be called on any thread. Returns false if other code in the process has
+  /// closed the descriptor for it.
+  @discardableResult
+  func wake() -> Bool {
     var one: UInt64 = 1
-    _ = write(wakeUp, &one, 8)
+    return write(wakeUp, &one, 8) >= 0 || errno != EBADF
   }
 
   /// Makes the set readable at that time. The time replaces the time of an earlier call; nil removes it.
@@ -68,9 +70,11 @@ package struct Poller: ~Copyable {
     timerfd_settime(alarm, Int32(TFD_TIMER_ABSTIME), &time, nil)
   }
 
-  /// Waits for events; `timeout` in milliseconds, -1 means no limit. Returns the number of events.
-  func wait(timeout: Int32) -> Int {
+  /// Waits for events; `timeout` in milliseconds, -1 means no limit. Returns the number of events; nil if other code in
+  /// the process has closed the set. Its number can belong to another file by then.
+  func wait(timeout: Int32) -> Int? {
     let count = epoll_wait(poll, events, Int32(Self.batch), timeout)
+    if count < 0, errno == EBADF || errno == EINVAL { return nil }
     return max(0, Int(count))
   }
 

@@ -16,6 +16,7 @@ package enum SystemError {
     switch number {
     case EMFILE:
       "; this process can have \(DescriptorLimit.current.soft) descriptors open: raise the limit with ulimit -n"
+    case EBADF: "; a plugin has closed a descriptor of the host (sluice plugin validate finds such a plugin)"
     case ENFILE: "; the system's limit of open files is reached (fs.file-max)"
     case ENOSPC, EDQUOT: "; free some space there, or set TMPDIR to a folder with more"
     default: ""

@@ -8,6 +8,8 @@ extension ByteOutput {
   struct Failure: Error, Sendable, Equatable {
     let name: String
     let errorNumber: Int32
+    /// The text of the error; nil for the text of the system.
+    var text: String?
     /// The file was deleted while it was written, or its name now belongs to another file.
     var isRemoved = false
     /// The reader of the output took no bytes for this long, and the rest was given up.
@@ -28,7 +30,7 @@ extension ByteOutput {
       case (ENXIO, .socket): "it is a socket; name a file"
       case (ENXIO, .stream) where OutputTarget.isPipe(at: name):
         "no process has opened the pipe for reading; start its reader, or name a regular file"
-      default: String(cString: strerror(errorNumber))
+      default: text ?? String(cString: strerror(errorNumber))
       }
     }
   }

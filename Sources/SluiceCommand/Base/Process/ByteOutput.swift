@@ -383,7 +383,10 @@ final class ByteOutput: Sendable {
         Descriptors.waitUntilReady(descriptor, for: POLLOUT)
         continue
       }
-      guard count > 0 else { throw Failure(name: name, errorNumber: count < 0 ? errno : EIO) }
+      guard count > 0 else {
+        let errorNumber = count < 0 ? errno : EIO
+        throw Failure(name: name, errorNumber: errorNumber, text: Descriptors.text(errorNumber, of: descriptor))
+      }
       written += count
       let isHurried = state.withLock { state in
         state.writtenBytes += count

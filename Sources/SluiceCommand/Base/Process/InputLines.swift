@@ -167,6 +167,7 @@ final class InputLines: @unchecked Sendable {
         pollfd(fd: interruption, events: Int16(POLLIN), revents: 0),
       ]
       guard poll(&ready, 2, -1) >= 0 || errno == EINTR else { return .failure(failure(errno)) }
+      if ready[1].revents & Int16(POLLNVAL) != 0 { return .failure(failure(EBADF, of: interruption)) }
       if ready[1].revents != 0 { return .success(false) }
       guard ready[0].revents != 0 else { continue }
       let room = UnsafeMutableRawBufferPointer(rebasing: buffer[unread.upperBound...])
@@ -197,8 +198,8 @@ final class InputLines: @unchecked Sendable {
     unread = 0..<unread.count
   }
 
-  private func failure(_ errorNumber: Int32) -> CommandError {
-    CommandError(.failed, "cannot read \(name): \(String(cString: strerror(errorNumber)))")
+  private func failure(_ errorNumber: Int32, of culprit: Int32? = nil) -> CommandError {
+    CommandError(.failed, "cannot read \(name): \(Descriptors.text(errorNumber, of: culprit ?? descriptor))")
   }
 
   /// Whether a line contains only white space.

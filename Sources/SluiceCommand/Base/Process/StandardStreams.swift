@@ -77,7 +77,7 @@ enum StandardOutput {
 
   static func failure(_ errorNumber: Int32) -> CommandError {
     if errorNumber == EPIPE { return CommandError(.brokenPipe, "") }
-    return CommandError(.failed, "cannot write standard output: \(String(cString: strerror(errorNumber)))")
+    return CommandError(.failed, "cannot write standard output: \(Descriptors.text(errorNumber, of: descriptor))")
   }
 }
 
@@ -103,10 +103,21 @@ enum StandardError {
 
   static func write(_ text: String) { write(Array(text.utf8)) }
 
-  static func write(_ bytes: [UInt8]) { _ = Descriptors.write(bytes, to: descriptor) }
+  static func write(_ bytes: [UInt8]) {
+    // A plugin may have closed the command's own descriptor, and left the stream open.
+    if Descriptors.write(bytes, to: descriptor) == EBADF { _ = Descriptors.write(bytes, to: STDERR_FILENO) }
+  }
 }
 
 enum Descriptors {
+  /// The text of an error of a descriptor that the command keeps open. If the descriptor is closed, only code of a
+  /// plugin can have closed it.
+  static func text(_ errorNumber: Int32, of descriptor: Int32) -> String {
+    let text = String(cString: strerror(errorNumber))
+    guard errorNumber == EBADF, descriptor >= 0, fcntl(descriptor, F_GETFD) < 0 else { return text }
+    return text + SystemError.advice(errorNumber)
+  }
+
   /// Writes all bytes. Returns the error number if that fails.
   static func write(_ text: String, to descriptor: Int32) -> Int32? { write(Array(text.utf8), to: descriptor) }
 
