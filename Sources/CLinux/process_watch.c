@@ -40,6 +40,16 @@ struct process_state {
   int mask;
 };
 
+/// A descriptor that belongs to the host.
+struct host_descriptor {
+  int number;
+  dev_t device;
+  ino_t inode;
+};
+
+static struct host_descriptor guarded[SLUICE_GUARDED_DESCRIPTORS];
+static size_t guarded_count;
+static sluice_loss_handler loss;
 static _Atomic(sluice_change_handler) listener;
 static _Thread_local struct thread_state outer[SLUICE_CALL_DEPTH];
 /// The state of the process at the last comparison.
@@ -90,6 +100,15 @@ static void read_streams(struct stream_state *streams) {
   }
 }
 
+static int has_lost_descriptor(void) {
+  for (size_t index = 0; index < guarded_count; index++) {
+    const struct host_descriptor *old = &guarded[index];
+    struct stat now;
+    if (fstat(old->number, &now) != 0 || now.st_dev != old->device || now.st_ino != old->inode) return 1;
+  }
+  return 0;
+}
+
 static void read_process(struct process_state *state) {
   // First, because the rest opens a file, which would get the number of a closed stream.
   read_streams(state->streams);
@@ -125,6 +144,7 @@ static void compare_streams(
 
 static void compare_process(const sluice_call_subject *subject, uint32_t callback) {
   struct process_state now, before;
+  if (has_lost_descriptor()) loss();
   pthread_mutex_lock(&lock);
   read_process(&now);
   before = known;
@@ -182,6 +202,15 @@ void sluice_watch_process(sluice_change_handler handler) {
   atomic_store(&listener, handler);
   // The record that this thread may have taken already.
   if (sluice_thread_calls.record) sluice_thread_calls.record->is_watched = 1;
+}
+
+void sluice_guard_descriptors(const int *numbers, uint32_t count, sluice_loss_handler handler) {
+  loss = handler;
+  for (uint32_t index = 0; index < count && guarded_count < SLUICE_GUARDED_DESCRIPTORS; index++) {
+    struct stat status;
+    if (fstat(numbers[index], &status) != 0) continue;
+    guarded[guarded_count++] = (struct host_descriptor){numbers[index], status.st_dev, status.st_ino};
+  }
 }
 
 void sluice_renew_state(void (*restore)(void)) {

@@ -32,6 +32,10 @@ struct ValidateTests {
     ("acts", "IN_CREATE=close(2)", "process-state", "in create, it closed descriptor 2 (standard error)"),
     ("acts", "IN_ACTIVATE=dup2(0, 2)", "process-state", "in activate, it replaced descriptor 2 (standard error)"),
     ("acts", "IN_REQUEST=close(1)", "process-state", "in on_request, it closed descriptor 1 (standard output)"),
+    (
+      "acts", "IN_REQUEST=do{for(int i=5;i<64;i++)close(i);}while(0)", "process-state",
+      "closed descriptors that it had not opened while requests went through it"
+    ),
     ("acts", "IN_CREATE=umask(0)", "process-state", "in create, it changed the umask from"),
     ("acts", #"IN_ACTIVATE=setlocale(LC_ALL, "C.UTF-8")"#, "process-state", "in activate, it changed the locale"),
     (

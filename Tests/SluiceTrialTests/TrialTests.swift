@@ -76,6 +76,17 @@ struct TrialTests {
     #expect(error.isRefusal)
   }
 
+  @Test(arguments: [("IN_LOAD", "while it was loaded"), ("IN_CREATE", "in create of")])
+  func `a library that closes the descriptors of the event loop is reported`(
+    _ moment: String, _ words: String
+  ) async throws {
+    // The channel of the trial has one of the numbers below these.
+    let error = try #require(
+      try await TrialFixture.refusal(of: "acts", ["\(moment)=do{for(int i=5;i<64;i++)close(i);}while(0)"]))
+    #expect(error.code == .trialClosedDescriptors, "\(error)")
+    #expect(error.reason.contains("closed descriptors that it had not opened \(words)"), "\(error)")
+  }
+
   @Test func `a constructor that kills its parent is reported`() async throws {
     let error = try #require(try await TrialFixture.refusal(of: "constructor-kills-its-parent"))
     #expect(error.code == .trialKilledWatcher)

@@ -17,6 +17,16 @@ typedef void (*sluice_change_handler)(
 /// several system calls. Must be called once, before any call, when all standard streams are open.
 void sluice_watch_process(sluice_change_handler _Nonnull handler);
 
+/// Called on the thread of a call that has closed a descriptor of the host. Must end the process.
+typedef void (*sluice_loss_handler)(void);
+
+/// The maximum number of descriptors that are checked.
+#define SLUICE_GUARDED_DESCRIPTORS 16u
+
+/// From now on, checks after each compared call that these descriptors are still open and were not replaced. Must be
+/// called at most once, while no library is loaded, in a process that does not close these descriptors itself.
+void sluice_guard_descriptors(const int *_Nonnull numbers, uint32_t count, sluice_loss_handler _Nonnull handler);
+
 /// Calls a function that restores the state of the process, outside of calls. Changes of plugins are reported before,
 /// and what the function changes is not reported.
 void sluice_renew_state(void (*_Nonnull restore)(void));

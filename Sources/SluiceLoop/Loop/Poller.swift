@@ -46,6 +46,9 @@ package struct Poller: ~Copyable {
   /// The descriptor of the epoll set. It is readable when there are events.
   var descriptor: Int32 { poll }
 
+  /// The descriptors without which the loop cannot work.
+  package var descriptors: [Int32] { [poll, wakeUp] }
+
   /// Adds, changes or removes the interest in a descriptor. Each event of the descriptor has this tag.
   @discardableResult
   package func control(_ operation: Int32, _ descriptor: Int32, _ interest: UInt32, tag: UInt64) -> Bool {

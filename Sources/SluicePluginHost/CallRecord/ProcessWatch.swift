@@ -34,4 +34,14 @@ package enum ProcessWatch {
       ProcessWatch.listener.withLock { $0 }?(Change(call: call, what: String(cString: what)))
     }
   }
+
+  private static let loss = Locked<(@Sendable () -> Never)?>(nil)
+
+  /// Begins to check that calls close none of these descriptors. Must be called once, before any plugin is loaded, in a
+  /// process that itself keeps these descriptors open.
+  /// - Parameter handler: called on the thread of the call.
+  package static func guardDescriptors(_ numbers: [Int32], _ handler: @escaping @Sendable () -> Never) {
+    loss.withLock { $0 = handler }
+    sluice_guard_descriptors(numbers, UInt32(clamping: numbers.count)) { ProcessWatch.loss.withLock { $0 }?() }
+  }
 }

@@ -88,12 +88,15 @@ struct CheckRun {
   }
 
   /// Runs the body with an active plugin, and then ends the plugin. Returns the host for further checks.
+  ///
+  /// - Parameter prepare: called before the library is loaded, when the host has its loops.
   @discardableResult
   func withActiveInstance(
-    loops: Int = 1, answer: @escaping TrialHost.Answer = TrafficGenerator.echo,
+    loops: Int = 1, answer: @escaping TrialHost.Answer = TrafficGenerator.echo, prepare: (TrialHost) -> Void = { _ in },
     _ body: (TrialHost, PluginInstance) throws -> Void
   ) throws -> TrialHost {
     let host = try self.host(loops: loops, answer: answer)
+    prepare(host)
     let instance = try activeInstance(library(host).generation, host)
     channel.step("while requests went through it")
     try body(host, instance)

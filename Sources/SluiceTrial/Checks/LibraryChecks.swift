@@ -47,10 +47,11 @@ extension ConformanceCheck {
     },
     ConformanceCheck(
       "process-state",
-      "No call changes the current folder, umask, locale, standard streams, signal mask or rounding of the program"
+      "No call changes the current folder, umask, locale, descriptors, signal mask or rounding of the program"
     ) { run in
       let changes = ProcessChanges()
-      try run.withActiveInstance(answer: TrafficGenerator.random(run.request.seed)) { host, instance in
+      let answer = TrafficGenerator.random(run.request.seed)
+      try run.withActiveInstance(answer: answer, prepare: run.channel.guardDescriptors(of:)) { host, instance in
         var generator = TrafficGenerator(run.random)
         for _ in 0..<50 { _ = host.run(generator.request(), through: host.pipeline(instance)) }
       }

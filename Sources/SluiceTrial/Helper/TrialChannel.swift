@@ -1,5 +1,7 @@
 import Glibc
 package import SluiceJSON
+import SluiceLoop
+import SluicePluginHost
 
 /// Reports a trial's current step and its results to the supervisor. It is used in the child process, by one thread at
 /// a time.
@@ -45,8 +47,14 @@ package struct TrialChannel: Sendable {
     return fstat(descriptor, &status) == 0 ? status.st_ino : nil
   }
 
-  /// Ends the process. Called when code of the library has closed the channel's descriptor: the loops of this process
-  /// might have lost their descriptors too.
+  /// From now on, ends the process when a call of the library has closed a descriptor of the host's loops. Called before
+  /// the library is loaded, after ``ProcessChanges`` was made.
+  func guardDescriptors(of host: TrialHost) {
+    ProcessWatch.guardDescriptors(host.loops.flatMap { $0.poller.descriptors }) { lose() }
+  }
+
+  /// Ends the process. Called when code of the library has closed a descriptor of the host, such as the channel's: the
+  /// loops of this process might have lost their descriptors too.
   private func lose() -> Never {
     board.noteLostChannel()
     _exit(1)
