@@ -99,7 +99,7 @@ import Testing
       "send", "--retry", "2", "--retry-delay", "0.001", "-w", " %{num_retries}", "\(url)/x")
     #expect(result.status == 0 && result.outputText.hasSuffix(" 1"), "\(result.outputText)")
     #expect(result.errorText.contains("the server answered 503 to GET http://"), "\(result.errorText)")
-    #expect(result.errorText.contains("/x; sending the request again in 1 ms"), "\(result.errorText)")
+    #expect(result.errorText.contains("/x; sending the request again in 1.00 ms"), "\(result.errorText)")
     #expect(!result.errorText.contains("s3cret"))
   }
 

@@ -61,8 +61,8 @@ import Testing
   @Test(arguments: [
     (["-o", "DIR/a", "-o", "DIR/none/b", "URL/a", "URL/b"], Int32(23), "cannot write"),
     (["--create-dirs", "-o", "DIR/a", "-o", "/etc/hostname/none/b", "URL/a", "URL/b"], 23, "cannot write"),
-    (["--cookie-jar", "DIR/none/jar", "URL/a"], 1, "--cookie-jar"),
-    (["--cookie-jar", "DIR", "URL/a"], 1, "--cookie-jar"),
+    (["--cookie-jar", "DIR/none/jar", "URL/a"], 23, "--cookie-jar"),
+    (["--cookie-jar", "DIR", "URL/a"], 23, "--cookie-jar"),
   ])
   func `an output that cannot be written is found before the first request is sent`(
     _ arguments: [String], _ status: Int32, _ message: String

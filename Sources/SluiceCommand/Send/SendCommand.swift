@@ -70,7 +70,8 @@ enum SendCommand {
     // These files are written completely even if the main output has failed.
     if let failure = sides.finish() {
       StandardError.say(failure.message)
-      if status == .succeeded { status = SendStatus.unwritten(failure).status }
+      // A request that was cancelled because of the file has failed too.
+      if status == .succeeded || status == .failed { status = SendStatus.unwritten(failure).status }
     }
     try setup.cookies?.finish()
     return status
