@@ -51,7 +51,7 @@ extension ConformanceCheck {
     ) { run in
       let changes = ProcessChanges()
       let answer = TrafficGenerator.random(run.request.seed)
-      try run.withActiveInstance(answer: answer, prepare: run.channel.guardDescriptors(of:)) { host, instance in
+      try run.withActiveInstance(answer: answer, prepare: { $0.guardDescriptors(run.channel) }) { host, instance in
         var generator = TrafficGenerator(run.random)
         for _ in 0..<50 { _ = host.run(generator.request(), through: host.pipeline(instance)) }
       }

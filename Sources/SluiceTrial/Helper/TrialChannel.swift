@@ -1,7 +1,5 @@
 import Glibc
 package import SluiceJSON
-import SluiceLoop
-import SluicePluginHost
 
 /// Reports a trial's current step and its results to the supervisor. It is used in the child process, by one thread at
 /// a time.
@@ -47,15 +45,9 @@ package struct TrialChannel: Sendable {
     return fstat(descriptor, &status) == 0 ? status.st_ino : nil
   }
 
-  /// From now on, ends the process when a call of the library has closed a descriptor of the host's loops. Called before
-  /// the library is loaded, after ``ProcessChanges`` was made.
-  func guardDescriptors(of host: TrialHost) {
-    ProcessWatch.guardDescriptors(host.loops.flatMap { $0.poller.descriptors }) { lose() }
-  }
-
   /// Ends the process. Called when code of the library has closed a descriptor of the host, such as the channel's: the
   /// loops of this process might have lost their descriptors too.
-  private func lose() -> Never {
+  func lose() -> Never {
     board.noteLostChannel()
     _exit(1)
   }

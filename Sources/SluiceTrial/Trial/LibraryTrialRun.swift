@@ -19,7 +19,7 @@ struct LibraryTrialRun {
     do { host = try TrialHost(answer: SelfTestRun.answer) } catch {
       throw PluginError(.trialUnavailable, request.subject, error.reason)
     }
-    channel.guardDescriptors(of: host)
+    host.guardDescriptors(channel)
     let library = try TrialLibrary(request, channel, host: host.runtime)
     let generation = library.generation
     var instances: [PluginInstance] = []

@@ -58,6 +58,12 @@ final class TrialHost: Sendable {
     return details.first ?? kind.text[...]
   }
 
+  /// From now on, ends the process when a call of the library has closed a descriptor of the loops. Called before the
+  /// library is loaded, after ``ProcessChanges`` was made.
+  func guardDescriptors(_ channel: TrialChannel) {
+    ProcessWatch.guardDescriptors(loops.flatMap { $0.poller.descriptors }) { channel.lose() }
+  }
+
   /// Stops accepting work from the plugin, and ends the loops.
   func close() {
     runtime.close(within: Self.patience)
