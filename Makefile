@@ -3,7 +3,7 @@ SHELL := /bin/sh
 SWIFT ?= swift
 # Options for every swift build and swift test, for instance: make test SWIFTFLAGS='-j 2'
 SWIFTFLAGS ?=
-VERSION = $(shell sed -n 's/.*static let version = "\(.*\)"/\1/p' Sources/SluiceAssembly/Base/Product.swift)
+VERSION = $(shell sed -n 's/.*static let version = "\(.*\)"/\1/p' Sources/Engine/SluiceAssembly/Base/Product.swift)
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -191,7 +191,7 @@ install: ## what make build made, under PREFIX=/usr/local; DESTDIR for packagers
 	rm -rf "$(DESTDIR)$(datadir)/sluice/sdk/include" "$(DESTDIR)$(datadir)/sluice/sdk/Sources"
 	install -d "$(DESTDIR)$(datadir)/sluice/sdk/Sources"
 	cp -R include "$(DESTDIR)$(datadir)/sluice/sdk/include"
-	cp -R $(SDK_MODULES:%=Sources/%) "$(DESTDIR)$(datadir)/sluice/sdk/Sources"
+	cp -R $(wildcard $(SDK_MODULES:%=Sources/*/%)) "$(DESTDIR)$(datadir)/sluice/sdk/Sources"
 	chmod -R u=rwX,go=rX "$(DESTDIR)$(datadir)/sluice" "$(DESTDIR)$(includedir)/sluice" "$(DESTDIR)$(libdir)/sluice"
 	if [ -f share/man/man1/sluice.1 ]; then \
 	  install -D -m 644 -t "$(DESTDIR)$(datadir)/man/man1" share/man/man1/*.1; fi

@@ -37,7 +37,55 @@ func swiftPlugin(_ name: String, module: String, _ dependencies: [Target.Depende
 func tests(_ target: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .testTarget(
     name: "\(target)Tests", dependencies: [.init(stringLiteral: target), "SluiceTestKit"] + dependencies,
-    path: "Tests/\(target)Tests", swiftSettings: strict)
+    swiftSettings: strict)
+}
+
+/// A plugin for tests, in the folder of that name.
+func fixture(_ folder: String, _ module: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(
+    name: module, dependencies: ["SluicePlugin"] + dependencies, path: "Tests/Fixtures/Plugins/\(folder)",
+    swiftSettings: strict)
+}
+
+/// The folders of `Sources`, and the modules in each. The tests of a module are in the folder of `Tests` with the same
+/// name.
+let wings = [
+  "Core": [
+    "SluiceMessages", "SluiceMetrics", "SluiceTraceContext", "SluiceHTTP1", "SluiceRecords", "SluicePipeline",
+  ],
+  "Base": ["SluiceSupport", "SluiceJSON", "SluiceJSONSchema", "SluiceIDNA", "CLinux", "CJSONSchema"],
+  "Network": [
+    "SluiceLoop", "SluiceTransport", "SluiceContentCoding", "SluiceWire", "SluiceCurl", "CStreamEvents",
+  ],
+  "Plugins": [
+    "CSluice", "SluicePlugin", "SluicePluginImage", "SluicePluginFile", "SluicePluginHost", "SluiceCrash",
+    "SluiceTrial", "CacheRules", "OTLPRules",
+  ],
+  "Engine": [
+    "SluiceAssembly", "SluiceEngine", "Sluice", "SluiceConfiguration", "SluiceDelegates", "SluiceReports",
+    "SluiceReplay",
+  ],
+  "Client": [
+    "SluiceClient", "SluiceCookies", "SluiceFoundation", "SluiceServer", "SluiceControl", "SluiceUpdateRules",
+    "SluiceUpdate",
+  ],
+  "Command": ["SluiceCommand"],
+  "Attach": ["CAttach", "CAttachABI", "SluiceAttachRules", "SluiceAttachHost"],
+  "System": [
+    "CJansson", "CCurl", "CMicrohttpd", "CElf", "CCrypto", "CTLS", "CNGHTTP2", "CZlib", "CBrotli", "CZstd", "CIDN2",
+    "CPSL", "CWithoutRuntime", "CStaticRuntime",
+  ],
+  "Kit": ["SluiceTestKit", "CTestKit", "CHTTPParser"],
+]
+
+/// Returns where the sources of a target are.
+func folder(of target: String) -> String {
+  let isTest = target.hasSuffix("Tests")
+  let module = isTest ? String(target.dropLast("Tests".count)) : target
+  guard let wing = wings.first(where: { $0.value.contains(module) })?.key else {
+    fatalError("the target \(target) is in no wing")
+  }
+  return "\(isTest || wing == "Kit" ? "Tests" : "Sources")/\(wing)/\(target)"
 }
 
 let package = Package(
@@ -101,7 +149,7 @@ let package = Package(
   targets: [
     // The ABI. Its headers are in the top-level folder `include`, for C, for Swift and for other packages.
     .target(
-      name: "CSluice", dependencies: ["CJansson"], path: ".", sources: ["Sources/CSluice/abi_layout.c"],
+      name: "CSluice", dependencies: ["CJansson"], path: ".", sources: ["Sources/Plugins/CSluice/abi_layout.c"],
       publicHeadersPath: "include",
       cSettings: strictC),
 
@@ -155,8 +203,7 @@ let package = Package(
     .target(
       name: "SluiceTransport",
       dependencies: [
-        "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding", "SluiceSupport",
-        "CLinux", "CTLS",
+        "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding", "SluiceSupport", "CLinux", "CTLS",
       ], swiftSettings: strict),
     .target(
       name: "SluiceWire",
@@ -248,7 +295,7 @@ let package = Package(
     .target(
       name: "SluiceClient",
       dependencies: [
-        "Sluice", "SluiceCookies", "SluiceEngine", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceRecords",
+        "Sluice", "SluiceCookies", "SluiceEngine", "SluiceAssembly", "SluicePipeline", "SluiceRecords",
         "SluiceMessages", "SluiceJSON", "SluiceSupport",
       ],
       swiftSettings: strict),
@@ -265,9 +312,9 @@ let package = Package(
     .target(
       name: "SluiceUpdate",
       dependencies: [
-        "SluiceUpdateRules", "SluiceClient", "Sluice", "SluiceEngine", "SluiceAssembly", "SluiceTrial",
-        "SluicePluginFile", "SluicePluginImage", "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceSupport",
-        "CCrypto",
+        "SluiceUpdateRules", "SluiceClient", "SluiceEngine", "SluiceAssembly", "SluiceTrial", "SluicePluginFile",
+        "SluicePluginImage", "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CCrypto",
+        "SluicePlugin",
       ], swiftSettings: strict),
     // Journals as text and JSON, recordings, and their comparison. Separate from the engine, because few programs
     // replay.
@@ -275,15 +322,14 @@ let package = Package(
       name: "SluiceReplay",
       dependencies: [
         "SluiceEngine", "SluiceAssembly", "SluiceWire", "SluicePluginHost", "SluicePluginFile", "SluicePluginImage",
-        "SluiceTrial", "SluiceLoop", "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages",
-        "SluiceJSON", "SluiceSupport",
+        "SluiceTrial", "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceJSON",
+        "SluiceSupport",
       ], swiftSettings: strict),
     // Separate from Sluice, so that a program without a control socket links no server.
     .target(
       name: "SluiceControl",
       dependencies: [
-        "Sluice", "SluiceEngine", "SluiceAssembly", "SluiceServer", "SluiceLoop", "SluicePipeline", "SluiceMessages",
-        "SluiceJSON", "SluiceSupport",
+        "Sluice", "SluiceEngine", "SluiceAssembly", "SluiceServer", "SluicePipeline", "SluiceMessages", "SluiceJSON",
       ], swiftSettings: strict),
     .target(
       name: "SluicePlugin",
@@ -308,7 +354,7 @@ let package = Package(
             // Debuggers and valgrind would read the debug information together with that of the program. Some of them
             // do not know its format.
             "-Xlinker", "--strip-debug", "-Xlinker",
-            "--version-script=\(Context.packageDirectory)/Sources/CAttach/exports.map",
+            "--version-script=\(Context.packageDirectory)/Sources/Attach/CAttach/exports.map",
           ])
         ]),
     // The host's rules for the headers of a program. Separate from the host, because tests cannot use the host's linker
@@ -319,16 +365,16 @@ let package = Package(
       name: "SluiceAttachHost",
       dependencies: [
         "CAttachABI", "SluiceAttachRules", "SluiceAssembly", "SluicePluginHost", "SluicePluginImage", "SluiceLoop",
-        "SluicePipeline",
-        "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceIDNA", "SluiceJSON", "SluiceSupport", "CLinux",
+        "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceIDNA", "SluiceJSON",
+        "SluiceSupport",
       ], exclude: ["exports.map", "link"], swiftSettings: strict,
       linkerSettings: isFetched
         ? []
         : [
           .unsafeFlags([
-            "-static-stdlib", "-use-ld=lld", "-L", "\(Context.packageDirectory)/Sources/SluiceAttachHost/link",
+            "-static-stdlib", "-use-ld=lld", "-L", "\(Context.packageDirectory)/Sources/Attach/SluiceAttachHost/link",
             "-Xclang-linker", "-static-libgcc",
-            "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/SluiceAttachHost/exports.map",
+            "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/Attach/SluiceAttachHost/exports.map",
             "-Xlinker", "-Bsymbolic", "-Xlinker", "-znow", "-Xlinker", "--as-needed", "-Xlinker", "--gc-sections",
             "-Xlinker", "-zpack-relative-relocs", "-Xlinker", "--strip-debug",
           ])
@@ -377,47 +423,29 @@ let package = Package(
       path: "plugins/otlp/Plugin", swiftSettings: strict),
 
     // Tests.
-    .systemLibrary(name: "CHTTPParser", path: "Tests/CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
+    .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
     .target(
       name: "ResponseProperties", dependencies: ["SluiceHTTP1", "SluiceMessages"],
       path: "Fuzzers/Sources/ResponseProperties", swiftSettings: strict),
-    .target(
-      name: "SwiftWork", dependencies: ["SluicePlugin"], path: "Tests/Plugins/swift-work", swiftSettings: strict),
-    .target(
-      name: "SwiftBodies", dependencies: ["SluicePlugin"], path: "Tests/Plugins/swift-bodies", swiftSettings: strict),
-    .target(
-      name: "SwiftStamps", dependencies: ["SluicePlugin"], path: "Tests/Plugins/swift-stamps", swiftSettings: strict),
-    .target(
-      name: "CallsInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/calls-in-swift", swiftSettings: strict),
-    .target(
-      name: "ChaosInSwift", dependencies: ["SluicePlugin", "SluiceSupport"], path: "Tests/Plugins/chaos-in-swift",
-      swiftSettings: strict),
-    .target(
-      name: "CrashesInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/crashes-in-swift",
-      swiftSettings: strict),
-    .target(
-      name: "SleepsInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/sleeps-in-swift",
-      swiftSettings: strict),
-    .target(
-      name: "TablesInSwift", dependencies: ["SluicePlugin", "TablesStage"], path: "Tests/Plugins/tables-in-swift/Entry",
-      swiftSettings: strict),
-    .target(
-      name: "TablesStage", dependencies: ["SluicePlugin"], path: "Tests/Plugins/tables-in-swift/Stage",
-      swiftSettings: strict),
-    .target(
-      name: "TracesInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/traces-in-swift",
-      swiftSettings: strict),
+    fixture("swift-work", "SwiftWork"),
+    fixture("swift-bodies", "SwiftBodies"),
+    fixture("swift-stamps", "SwiftStamps"),
+    fixture("calls-in-swift", "CallsInSwift"),
+    fixture("chaos-in-swift", "ChaosInSwift", ["SluiceSupport"]),
+    fixture("crashes-in-swift", "CrashesInSwift"),
+    fixture("sleeps-in-swift", "SleepsInSwift"),
+    fixture("tables-in-swift/Entry", "TablesInSwift", ["TablesStage"]),
+    fixture("tables-in-swift/Stage", "TablesStage"),
+    fixture("traces-in-swift", "TracesInSwift"),
     // A program that "sluice attach" runs in tests.
-    .executableTarget(name: "url-session", path: "Tests/Programs/url-session", swiftSettings: strict),
+    .executableTarget(name: "url-session", path: "Tests/Fixtures/Programs/url-session", swiftSettings: strict),
     // Encodes the input for tests of the decoders.
     .target(
       name: "CTestKit", dependencies: ["CZlib", "CZstd"], cSettings: strictC,
       linkerSettings: [.linkedLibrary("brotlienc")]),
     .target(
       name: "SluiceTestKit",
-      dependencies: [
-        "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceServer", "SluiceSupport", "CLinux", "CTestKit",
-      ],
+      dependencies: ["SluicePipeline", "SluiceMessages", "SluiceServer", "SluiceSupport", "CTestKit"],
       swiftSettings: strict),
     tests("SluiceMessages"),
     tests("SluiceMetrics"),
@@ -490,3 +518,5 @@ let package = Package(
   cLanguageStandard: .c11,
   cxxLanguageStandard: .cxx17
 )
+
+for target in package.targets where target.path == nil { target.path = folder(of: target.name) }

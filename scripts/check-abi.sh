@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 cd "$(dirname "$0")/.."
-golden=Sources/CSluice/abi-1.txt
-layout=Sources/CSluice/abi_layout.c
+golden=Sources/Plugins/CSluice/abi-1.txt
+layout=Sources/Plugins/CSluice/abi_layout.c
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 
 # Prints one line for each fact that is compiled into a plugin: `struct NAME MEMBER-NUMBER DECLARATION`, `enum NAME =

@@ -14,7 +14,7 @@ faces='Sluice SluiceConfiguration SluiceDelegates SluiceReports SluiceReplay'
 
 # Prints the types that such a module re-exports, each as "KIND MODULE.TYPE".
 shown_types() { # face
-  sed -nE 's/^@_exported public import ([a-z]+ [A-Za-z0-9]+\.[A-Za-z0-9]+)$/\1/p' "Sources/$1/Exports.swift"
+  sed -nE 's/^@_exported public import ([a-z]+ [A-Za-z0-9]+\.[A-Za-z0-9]+)$/\1/p' Sources/*/"$1/Exports.swift"
 }
 
 # The modules whose types are re-exported.
@@ -24,7 +24,7 @@ modules=$({
   echo "$engine"
   # The module of the SDK, and the modules that it re-exports completely.
   echo SluicePlugin
-  sed -n 's/^@_exported public import //p' Sources/SluicePlugin/Plugin/Plugin.swift
+  sed -n 's/^@_exported public import //p' Sources/Plugins/SluicePlugin/Plugin/Plugin.swift
   printf '%s\n' SluiceJSON SluiceJSONSchema SluiceMetrics SluiceLoop SluiceIDNA SluiceRecords SluiceReplay \
     SluiceTrial SluicePluginFile SluicePluginImage SluiceCrash SluiceClient SluiceCookies SluiceFoundation SluiceControl \
     SluiceServer SluiceUpdate SluiceUpdateRules
@@ -46,7 +46,7 @@ count=$(grep -c . "$work/symbols")
 [ "$count" -gt 100 ] || fail "only $count symbols were found"
 for face in $faces; do
   shown_types "$face" >"$work/$face"
-  [ -s "$work/$face" ] || fail "Sources/$face/Exports.swift shows no type"
+  [ -s "$work/$face" ] || fail "Exports.swift of $face shows no type"
   sed "s/^/$face export /" "$work/$face" >>"$work/symbols"
 done
 # SluicePlugin is imported directly, and re-exports all of SluiceMessages.

@@ -7,7 +7,7 @@ work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 : "${CC:=cc}"
 passed=0 failed=0
 
-flags="-std=c11 -g -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude -ITests/CPlugins"
+flags="-std=c11 -g -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude -ITests/Plugins/CPlugins"
 flags="$flags -Wl,--wrap=malloc -Wl,--wrap=calloc $(pkg-config --cflags jansson)"
 sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 echo 'int main(void) { return 0; }' >"$work/trial.c"
@@ -19,8 +19,8 @@ fi
 for plugin in bearer-auth json-edit static-headers; do
   name=$(echo $plugin | tr - _)
   # shellcheck disable=SC2086 # the flags are words
-  $CC $flags $sanitizers plugins/$plugin/*.c "Tests/CPlugins/${name}_test.c" \
-    Tests/CPlugins/testing.c Tests/CPlugins/stub_host.c Tests/CPlugins/stub_exchange.c Tests/CPlugins/stub_origins.c \
+  $CC $flags $sanitizers plugins/$plugin/*.c "Tests/Plugins/CPlugins/${name}_test.c" \
+    Tests/Plugins/CPlugins/testing.c Tests/Plugins/CPlugins/stub_host.c Tests/Plugins/CPlugins/stub_exchange.c Tests/Plugins/CPlugins/stub_origins.c \
     -o "$work/$name" $(pkg-config --libs jansson) || { failed=$((failed + 1)); continue; }
   "$work/$name" >"$work/out"
   status=$?

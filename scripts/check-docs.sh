@@ -11,7 +11,7 @@ work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 : "${CC:=cc}" "${CXX:=c++}"
 passed=0 failed=0
 
-[ $# -gt 0 ] || set -- ./*.md docs/*.md docs/*/*.md plugins/*/README.md Sources/*/*.docc/*.md Examples/README.md Examples/*/README.md Benchmarks/README.md Fuzzers/README.md
+[ $# -gt 0 ] || set -- ./*.md docs/*.md docs/*/*.md plugins/*/README.md Sources/*/*/*.docc/*.md Sources/*/README.md Examples/README.md Examples/*/README.md Benchmarks/README.md Fuzzers/README.md
 flags="-Wall -Wextra -Wpedantic -Wconversion -Werror -Wno-unused-function -fsyntax-only -Iinclude $(pkg-config --cflags jansson)"
 
 fail() {

@@ -1,55 +1,34 @@
 #!/bin/sh
-# Checks the imports of each module: a module imports the modules that its row below names, and no other modules of this
-# project or of C. The folders of a module must not use each other's types in a circle.
+# Checks the imports of each module: a module imports the modules that Package.swift names as its dependencies, and no
+# other modules of this project or of C. A wing, which is a folder of Sources, uses only the wings before it. The folders
+# of a module must not use each other's types in a circle.
 # usage: scripts/check-imports.sh
 set -u
 cd "$(dirname "$0")/.."
 failed=0
 
-# Each row: a module, and the modules that it may import. A pure module uses neither C nor the system; the other modules
-# may also import modules of the system.
-table='
-pure  SluiceMessages
-pure  SluiceMetrics
-pure  SluiceTraceContext SluiceMessages
-pure  SluiceHTTP1       SluiceMessages
-pure  SluiceRecords     SluiceMessages
-pure  SluicePipeline    SluiceRecords SluiceMessages SluiceMetrics SluiceTraceContext
-edge  SluiceSupport
-edge  SluiceJSON        SluiceMessages CJansson
-edge  SluiceJSONSchema  SluiceMessages SluiceJSON CJSONSchema
-edge  SluiceIDNA        SluiceMessages CIDN2
-edge  SluiceCookies     SluiceMessages CPSL
-edge  SluiceContentCoding CZlib CBrotli CZstd
-edge  SluiceLoop        SluicePipeline SluiceMessages CLinux
-edge  SluiceTransport   SluiceLoop SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CTLS CLinux
-edge  SluiceWire        SluiceTransport SluiceLoop SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CTLS CNGHTTP2 CLinux
-edge  SluiceCurl        SluiceTransport SluiceLoop SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CCurl CStreamEvents CLinux CTLS
-edge  SluicePluginImage SluiceMessages CSluice CLinux
-edge  SluicePluginFile  SluicePluginImage SluiceMessages CElf CCrypto
-edge  SluicePluginHost  SluicePluginImage SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CLinux
-edge  SluiceCrash       SluicePluginFile SluicePluginImage SluiceMessages SluiceJSON CLinux CElf
-edge  SluiceTrial       SluicePluginHost SluicePluginFile SluicePluginImage SluiceCrash SluiceLoop SluicePipeline SluiceMessages SluiceIDNA SluiceJSON CSluice CLinux
-edge  SluiceServer      SluiceHTTP1 SluiceMessages SluiceJSON CMicrohttpd CLinux
-edge  SluiceAssembly    SluicePlugin SluicePluginHost SluicePluginImage SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice
-edge  SluiceEngine      SluiceAssembly SluicePlugin SluicePluginHost SluicePluginFile SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON CCrypto
-edge  Sluice            SluiceEngine SluiceAssembly SluiceCurl SluiceWire SluicePlugin SluiceTrial SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema
-edge  SluiceConfiguration SluiceAssembly SluicePipeline SluiceMessages
-edge  SluiceDelegates   SluiceEngine SluicePlugin SluicePipeline SluiceMessages
-edge  SluiceReports     SluiceEngine SluiceAssembly SluicePipeline SluiceMessages
-edge  SluiceClient      Sluice SluiceCookies SluiceEngine SluiceAssembly SluicePlugin SluicePipeline SluiceRecords SluiceMessages SluiceJSON
-edge  SluiceFoundation  SluiceClient SluiceCookies SluiceEngine SluiceAssembly SluicePlugin SluicePipeline SluiceMessages SluiceIDNA Foundation FoundationNetworking
-edge  SluiceReplay      SluiceEngine SluiceAssembly SluiceWire SluicePluginHost SluicePluginFile SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceJSON
-edge  SluiceControl     Sluice SluiceEngine SluiceAssembly SluiceServer SluiceLoop SluicePipeline SluiceMessages SluiceJSON
-pure  SluiceUpdateRules SluiceMessages
-edge  SluiceUpdate      SluiceUpdateRules SluiceClient Sluice SluiceEngine SluiceAssembly SluiceTrial SluicePlugin SluicePluginFile SluicePluginImage SluicePipeline SluiceMessages SluiceJSON CCrypto
-edge  SluicePlugin      CSluice CJansson SluiceJSON SluiceTraceContext SluiceMessages
-edge  SluiceCommand     CAttachABI Sluice SluiceEngine SluiceAssembly SluiceUpdate SluiceUpdateRules SluiceClient SluiceControl SluiceCookies SluiceReplay SluiceRecords SluiceServer SluiceTrial SluiceCrash SluicePluginHost SluicePluginFile SluicePluginImage SluiceCurl SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceContentCoding CLinux
-pure  SluiceAttachRules SluiceMessages
-edge  SluiceAttachHost  CAttachABI SluiceAttachRules SluiceAssembly SluicePluginHost SluicePluginImage SluiceLoop SluicePipeline SluiceRecords SluiceTraceContext SluiceMessages SluiceIDNA SluiceJSON CLinux
-edge  SluiceTestKit     SluicePipeline SluiceMessages SluiceJSON SluiceServer CLinux CTestKit
-edge  plugins           SluicePlugin SluiceMessages SluiceJSON CSluice CCrypto CacheRules OTLPRules
-'
+# The wings. Each uses only the ones before it and itself.
+wings='Core System Base Network Plugins Engine Client Attach Command'
+
+# These dependencies are only there so that each product with the module "Sluice" contains them too.
+bundled='Sluice'
+
+# Prints a row for each module: kind, wing, folder, module, dependencies. A pure module uses neither C nor the system; the
+# other modules may also import modules of the system. Shipped plugins and the test kit have no wing.
+modules() {
+  swift package dump-package | python3 -c '
+import json, sys
+
+for target in json.load(sys.stdin)["targets"]:
+    folder = target.get("path") or ""
+    parts = folder.split("/")
+    if parts[0] not in ("Sources", "plugins") and parts[:2] != ["Tests", "Kit"]:
+        continue
+    kinds = [next(iter(setting["kind"])) for setting in target["settings"]]
+    needs = [next(iter(need.values()))[0] for need in target["dependencies"]]
+    wing = parts[1] if parts[0] == "Sources" else "-"
+    print("pure" if "strictMemorySafety" in kinds else "edge", wing, folder, target["name"], *needs)'
+}
 
 complain() {
   failed=$((failed + 1))
@@ -72,35 +51,65 @@ imports() {
     }' {} +
 }
 
-check_module() { # kind, folder, allowed…
-  kind=$1 folder=$2
-  shift 2
+check_module() { # kind, wing, folder, module, dependencies…
+  kind=$1 folder=$3 name=$4
+  shift 4
   allowed=" $* Synchronization "
-  [ "$kind" = pure ] || allowed="$allowed Glibc Dispatch SluiceSupport "
-  imports "$folder" >"$list"
+  [ "$kind" = pure ] || allowed="$allowed Glibc Dispatch "
+  [ "$name" != SluiceFoundation ] || allowed="$allowed Foundation FoundationNetworking "
+  imports "$folder" >"$list.imports"
+  [ -s "$list.imports" ] || return 0
   while read -r place module; do
     case $allowed in
       *" $module "*) ;;
-      *) complain "$place: $module may not be imported from here; see the table in scripts/check-imports.sh" ;;
+      *) complain "$place: imports $module, which is not a dependency of $name in Package.swift" ;;
     esac
-  done <"$list"
+  done <"$list.imports"
+  [ "$name" != "$bundled" ] || return 0
+  for need; do
+    grep -q " $need\$" "$list.imports" || complain "$name depends on $need in Package.swift, but no file imports it"
+  done
 }
 
-list=$(mktemp) && trap 'rm -f "$list" "$list.table"' EXIT
-printf '%s' "$table" | grep . >"$list.table"
-while read -r kind module allowed; do
-  folder=Sources/$module
-  [ "$module" = plugins ] && folder=plugins
-  [ -d "$folder" ] || { complain "the table names $module, but there is no $folder"; continue; }
-  # shellcheck disable=SC2086 # the allowed modules are words
-  check_module "$kind" "$folder" $allowed
-done <"$list.table"
+# Prints a line for each dependency that leads to a later wing, and for each wing that is not known.
+upward_arrows() { # rows
+  awk -v wings="$wings" '
+    BEGIN { count = split(wings, names, " "); for (i = 1; i <= count; i++) rank[names[i]] = i }
+    NR == FNR { wing[$4] = $2; next }
+    $2 == "-" { next }
+    !($2 in rank) { print $4 " is in the wing " $2 ", which is not in the list of scripts/check-imports.sh"; next }
+    {
+      for (i = 5; i <= NF; i++)
+        if (wing[$i] in rank && rank[wing[$i]] > rank[$2])
+          print $4 " (" $2 ") depends on " $i ", which is in a later wing (" wing[$i] ")"
+      # What is pure uses only what is pure.
+      for (i = 5; $2 == "Core" && i <= NF; i++) if (wing[$i] != "Core") print $4 " (Core) depends on " $i
+    }' "$1" "$1"
+}
 
-# Every folder with Swift files must have a row.
-for folder in Sources/*/; do
-  module=$(basename "$folder")
-  [ -n "$(find "$folder" -name '*.swift' -print -quit)" ] || continue
-  grep -qE "^[a-z]+ +$module( |\$)" "$list.table" || complain "$module has no row in the table of scripts/check-imports.sh"
+list=$(mktemp) && trap 'rm -rf "$list" "$list".*' EXIT
+command -v python3 >/dev/null || { echo "check-imports: needs python3, to read Package.swift" >&2; exit 1; }
+modules >"$list"
+[ -s "$list" ] || { echo "check-imports: Package.swift cannot be read" >&2; exit 1; }
+while read -r row; do
+  # shellcheck disable=SC2086 # the fields of a row are words
+  check_module $row
+done <"$list"
+
+upward=$(upward_arrows "$list")
+[ -z "$upward" ] || complain "a wing uses a later one:
+$upward"
+
+# Checks the check: an arrow upwards is found, and others are not.
+printf 'edge Base Sources/Base/Low Low\nedge Engine Sources/Engine/High High Low\n' >"$list.rows"
+[ -z "$(upward_arrows "$list.rows")" ] || complain "the check of wings reports an arrow where there is none"
+printf 'edge Base Sources/Base/Lower Lower High\n' >>"$list.rows"
+[ "$(upward_arrows "$list.rows" | wc -l)" -eq 1 ] || complain "the check of wings does not report an arrow upwards"
+
+# A folder without a target would never be built.
+for folder in Sources/*/*/; do
+  folder=${folder%/}
+  [ "$folder" = Sources/Plugins/CSluice ] || grep -q " $folder " "$list" || complain "$folder is no target of Package.swift"
 done
 
 # Prints "FOLDER -> FOLDER: TYPE (FILE)" for each use of a type that is part of a circle of folders. Considers the types
@@ -149,7 +158,7 @@ folder_circles() { # folder of a module
     }' $(find "$1" -name '*.swift') $(find "$1" -name '*.swift') | sort
 }
 
-for folder in Sources/*/; do
+for folder in Sources/*/*/; do
   module=$(basename "$folder")
   [ -n "$(find "$folder" -name '*.swift' -print -quit)" ] || continue
   circles=$(folder_circles "${folder%/}")
@@ -158,7 +167,6 @@ $circles"
 done
 
 # Checks the check: it finds a circle, and ignores names in comments and strings.
-trap 'rm -rf "$list" "$list.table" "$list.module"' EXIT
 mkdir -p "$list.module/Lower" "$list.module/Upper"
 printf '/// Not a use of Upper.\npackage struct Lower {\n  let text = "Upper"\n}\n' >"$list.module/Lower/Lower.swift"
 printf 'struct Upper { var lower: Lower }\n' >"$list.module/Upper/Upper.swift"

@@ -3,7 +3,7 @@
 #
 #   file      a path is relative to the repository, to its document, or the end of a path in the repository
 #   heading   the anchor of a link
-#   module    `Sluice…` and `C…` are folders of Sources/, Tests/ or Examples/, or types
+#   module    `Sluice…` and `C…` are folders of a wing in Sources/ or Tests/, of Examples/, or types
 #   symbol    types in CamelCase, `sluice_…` and `SLUICE_…` occur in the code
 #   command   `sluice X` has a section in the man page, which a test compares with the command
 #   flag      `--x` and `-x` are options in the man page: after `sluice X`, of that command; after a script, of that script
@@ -34,7 +34,7 @@ module CMakeFiles"
 facts() {
   # Leaves out build outputs and the files of git.
   find . \( -name .build -o -name .git \) -prune -o -print | sed -n 's|^\./|file	|p'
-  find Sources Tests Examples/*/Sources Benchmarks/Sources Fuzzers/Sources plugins -maxdepth 1 -mindepth 1 -type d |
+  find Sources/* Tests/* Examples/*/Sources Benchmarks/Sources Fuzzers/Sources plugins -maxdepth 1 -mindepth 1 -type d |
     sed 's|.*/|module	|'
   sed -n 's/^\([a-z0-9-]*\):.*/target	\1/p' Makefile
   # .SS "sluice ctl status" begins a command; \fB\-c\fR, \fB\-\-config\fR is an option of that command.
@@ -47,7 +47,7 @@ facts() {
     }' share/man/man1/sluice.1
   grep -oE -e '--[a-z][a-z0-9-]+' scripts/*.sh | sed 's/^/flag	/; s/:/ /'
   # The options of curl that the documentation names.
-  grep -ohE '"[A-Za-z0-9.:-]+"' Sources/SluiceCommand/Send/Curl/CurlOptions.swift | sed 's/"//g; s/^/option\t--/; p; s/--/-/'
+  grep -ohE '"[A-Za-z0-9.:-]+"' Sources/Command/SluiceCommand/Send/Curl/CurlOptions.swift | sed 's/"//g; s/^/option\t--/; p; s/--/-/'
   grep -rohE -e '--[a-z][a-z0-9-]+' Benchmarks/Sources | sed 's/^/flag	sluice-bench /'
   # Pairs of a key and the object that it belongs to: "retry budget".
   awk '
@@ -280,7 +280,7 @@ mkdir "$work/planted"
 cat >"$work/planted/wrong.md" <<'END'
 # A heading
 
-`Sources/CSluice`, `SluicePipeline`, `sluice ctl status --json`, `--concurrency`, `retry.budget`, `make test`, `TransactionMachine`,
+`Sources/Plugins/CSluice`, `SluicePipeline`, `sluice ctl status --json`, `--concurrency`, `retry.budget`, `make test`, `TransactionMachine`,
 [here](#a-heading), `scripts/check-abi.sh --print`, `tenant/plugin.c`, `curl --fail-with-body`.
 
 `docs/no-such-file.md`
@@ -332,7 +332,7 @@ diff -u -L "the self-check expects" -L "it found" "$work/expected" "$work/found"
 
 if [ $# -eq 0 ]; then
   set --
-  for document in ./*.md docs/*.md docs/*/*.md plugins/*/README.md Sources/*/*.docc/*.md Examples/README.md Examples/*/README.md Benchmarks/README.md \
+  for document in ./*.md docs/*.md docs/*/*.md plugins/*/README.md Sources/*/*/*.docc/*.md Sources/*/README.md Examples/README.md Examples/*/README.md Benchmarks/README.md \
     Fuzzers/README.md .github/*.md .github/*/*.md; do
     case $document in ./CHANGELOG.md) continue ;; esac
     [ ! -f "$document" ] || set -- "$@" "${document#./}"

@@ -45,7 +45,7 @@ awk -v dir="$work" '
 # shellcheck disable=SC2046 # the flags are words
 for example in $(grep -l '^import SluicePlugin' "$work"/guide-*.swift); do
   swiftc -typecheck -swift-version 6 -parse-as-library -I "$build/debug/Modules" -I include \
-    -Xcc -fmodule-map-file=Sources/CJansson/module.modulemap $(pkg-config --cflags jansson) "$example" ||
+    -Xcc -fmodule-map-file=Sources/System/CJansson/module.modulemap $(pkg-config --cflags jansson) "$example" ||
     fail "an example of docs/swift-plugins.md does not compile"
 done
 echo "check-outside-package: passed"

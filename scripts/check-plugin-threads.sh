@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/.."
 
-places="Sources/SluicePlugin Sources/SluiceSupport Sources/SluiceMessages Sources/SluiceJSON plugins Examples/SwiftPlugin/Sources Examples/Tenant/Sources Sources/SluiceCommand/Build/PluginTemplate+Swift.swift"
+places="Sources/Plugins/SluicePlugin Sources/Base/SluiceSupport Sources/Core/SluiceMessages Sources/Base/SluiceJSON plugins Examples/SwiftPlugin/Sources Examples/Tenant/Sources Sources/Command/SluiceCommand/Build/PluginTemplate+Swift.swift"
 # Finds unstructured tasks without the executor of the host, the sleep of a clock or a task, Dispatch, and the executors
 # that use it.
 pattern='Task\.sleep|Task\.detached|Clock\(?\)?\.sleep|import Dispatch|Dispatch(Queue|Semaphore|Group|Source)|globalConcurrentExecutor|@MainActor|(^|[^.A-Za-z])Task *\{|(^|[^.A-Za-z])Task\(\)|Task(\.immediate)?\((priority|name)|Task\.immediate *\{'

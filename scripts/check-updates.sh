@@ -54,7 +54,7 @@ build() { # version, FAILS
   mkdir -p "build-$1"
   # shellcheck disable=SC2046 # the flags are words
   cc -shared -fPIC -O1 -I"$repository/include" -DBUILD="\"$1\"" -DFAILS="$2" \
-    "$repository/Tests/Plugins/stamps-release/plugin.c" -o "build-$1/stamp.so" $(pkg-config --cflags --libs jansson)
+    "$repository/Tests/Fixtures/Plugins/stamps-release/plugin.c" -o "build-$1/stamp.so" $(pkg-config --cflags --libs jansson)
 }
 
 publish() { # operands and options of "publish add"

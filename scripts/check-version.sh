@@ -13,7 +13,7 @@ fail() {
 }
 
 printf '%s\n' "$version" | grep -qE '^(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}(-[0-9A-Za-z.-]+)?$' ||
-  fail "\"$version\", from Sources/SluiceAssembly/Base/Product.swift, is not a semantic version"
+  fail "\"$version\", from Sources/Engine/SluiceAssembly/Base/Product.swift, is not a semantic version"
 
 shown=$(sed -n '1s/.*"sluice \([^"]*\)".*/\1/p' share/man/man1/sluice.1)
 [ "$shown" = "$version" ] || fail "share/man/man1/sluice.1 is of version $shown, not $version; change its first line"

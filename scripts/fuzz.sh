@@ -17,7 +17,7 @@ make_libraries() {
   for plugin in minimal no-note own-jansson; do
     for strip in -s -Wl,-soname,liba.so,-rpath,/a; do
       # shellcheck disable=SC2086 # the options are words
-      "${CC:-cc}" $flags $strip -DLINKAGE= "../Tests/Plugins/$plugin"/*.c -o "$1/$plugin$(echo "$strip" | cut -c1-3).so" -ljansson
+      "${CC:-cc}" $flags $strip -DLINKAGE= "../Tests/Fixtures/Plugins/$plugin"/*.c -o "$1/$plugin$(echo "$strip" | cut -c1-3).so" -ljansson
     done
   done
 }

@@ -24,7 +24,7 @@ article() { # page, folder
 
 # Prints the modules whose types a module re-exports.
 exported() {
-  find "Sources/$1" -name '*.swift' -exec sed -nE 's/^@_exported public import ([a-z]+ )?([A-Za-z0-9]+)(\.[A-Za-z0-9]+)?$/\2/p' {} + |
+  find Sources/*/"$1" -name '*.swift' -exec sed -nE 's/^@_exported public import ([a-z]+ )?([A-Za-z0-9]+)(\.[A-Za-z0-9]+)?$/\2/p' {} + |
     LC_ALL=C sort -u | grep -v '^Sluice$' || true
 }
 
@@ -32,7 +32,7 @@ build() { # module, articles
   module=$1
   shift
   mkdir "$docs/parts/$module.docc" "$docs/parts/$module"
-  for page in "Sources/$module/$module.docc"/*.md "$@"; do article "$page" "$docs/parts/$module.docc"; done
+  for page in Sources/*/"$module/$module.docc"/*.md "$@"; do article "$page" "$docs/parts/$module.docc"; done
   # The pages of a module include the types that it re-exports from other modules. The exception is "Sluice":
   # SluiceClient re-exports it, but it has pages of its own.
   for part in "$module" $(exported "$module"); do

@@ -23,7 +23,7 @@ struct EditToLive {
 
   func report() async throws {
     let folder = try TemporaryFolder()
-    try Self.compile("../Tests/Plugins/stamps-generation/plugin.c", to: "\(folder.path)/c.so")
+    try Self.compile("../Tests/Fixtures/Plugins/stamps-generation/plugin.c", to: "\(folder.path)/c.so")
     for (language, library) in [("C", "\(folder.path)/c.so"), ("Swift", "\(plan.plugins)/libswift-stamps.so")] {
       let bytes = try TemporaryFolder.read(library)
       let milliseconds = try await times(bytes, in: folder)
