@@ -94,13 +94,8 @@ struct need {
 };
 
 static struct need need_of(const struct link_map *object) {
-  const char *strings = object ? object_table(object, DT_STRTAB) : NULL;
-  for (const ElfW(Dyn) *entry = strings ? object->l_ld : NULL; entry && entry->d_tag != DT_NULL; entry++) {
-    if (entry->d_tag != DT_NEEDED) continue;
-    const char *name = strings + entry->d_un.d_val;
-    if (is_libcurl(name)) return (struct need){name, wanted_version(object, strings, name)};
-  }
-  return (struct need){NULL, NULL};
+  const char *name = object ? object_needed_libcurl(object) : NULL;
+  return (struct need){name, name ? wanted_version(object, object_table(object, DT_STRTAB), name) : NULL};
 }
 
 /// Continues a digest (FNV-1a) with a name and its end.

@@ -69,8 +69,16 @@ bool is_libcurl(const char *path) {
   return strncmp(name, "libcurl.", 8) == 0 || strncmp(name, "libcurl-", 8) == 0;
 }
 
+const char *object_needed_libcurl(const struct link_map *object) {
+  const char *strings = object_table(object, DT_STRTAB);
+  for (const ElfW(Dyn) *entry = strings ? object->l_ld : NULL; entry && entry->d_tag != DT_NULL; entry++)
+    if (entry->d_tag == DT_NEEDED && is_libcurl(strings + entry->d_un.d_val)) return strings + entry->d_un.d_val;
+  return NULL;
+}
+
 bool object_is_libcurl(const struct link_map *object) {
-  if (is_libcurl(object->l_name)) return true;
   const char *soname = object_soname(object);
-  return soname && is_libcurl(soname);
+  if (!is_libcurl(object->l_name) && !(soname && is_libcurl(soname))) return false;
+  // A module of a program can have such a name too. It needs a libcurl, which a libcurl does not.
+  return !object_needed_libcurl(object);
 }

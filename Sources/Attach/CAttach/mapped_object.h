@@ -31,6 +31,9 @@ static inline bool is_same_name(const char *one, const char *other) {
   return *one == *other;
 }
 
+/// The name of the libcurl among the libraries that an object needs directly; NULL if it needs none.
+const char *object_needed_libcurl(const struct link_map *object);
+
 /// Whether an object is a libcurl, by its own name or by that of its file.
 bool object_is_libcurl(const struct link_map *object);
 
