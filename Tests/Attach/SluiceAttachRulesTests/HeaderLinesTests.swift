@@ -42,6 +42,11 @@ import Testing
     #expect(Self.changed(lines) { $0.append("X-New", "3") } == ["a:  1 ", "B:2", "C;", "X-New: 3"])
   }
 
+  @Test func `an added line comes before a line with a line break, which ends the head`() {
+    let lines = Self.lines(["A: 1", "B: 2\r\n", "C: 3"])
+    #expect(Self.changed(lines) { $0.append("X-New", "4") } == ["A: 1", "X-New: 4", "B: 2\r\n", "C: 3"])
+  }
+
   @Test func `libcurl does not send its own value of a field that a stage removes`() {
     let lines = Self.lines(["Accept: text/plain", "B: 2"])
     #expect(Self.changed(lines) { $0["accept"] = nil } == ["B: 2", "Accept:"])

@@ -69,6 +69,24 @@ import Testing
     try await AttachedComparison.run { [program.path, mode, $0, module.path] }.expectSameButTraced()
   }
 
+  @Test(arguments: ["local", "deep", "global"])
+  func `a module that has the name of a libcurl is reached`(_ mode: String) async throws {
+    let program = try await ForeignProgram.compile("flavours", [])
+    let module = try await ForeignProgram.compileLibrary("module")
+    let folder = try TemporaryDirectory()
+    try await Command.check("cp", [module.path, folder.path("libcurl.so")])
+    try await AttachedComparison.run { [program.path, mode, $0, folder.path("libcurl.so")] }.expectSameButTraced()
+  }
+
+  @Test(arguments: ["X-A: 1\r\n", "X-A: 1\n", "X-A: 1\r\nX-B: 2\r\n"])
+  func `a line break at the end of the program's header does not separate the added headers`(_ line: String)
+    async throws
+  {
+    let runs = try await AttachedComparison.run { ["curl", "-s", "-H", "X-0: 0", "-H", line, "\($0)/a", "\($0)/b"] }
+    runs.expectSameButTraced()
+    #expect(runs.attachedRequests.count == 2)
+  }
+
   @Test func `a module that is not linked with libcurl itself uses the libcurl of a library that it needs`()
     async throws
   {
