@@ -58,7 +58,8 @@ struct ReplayPlan: Sendable {
       exchanges: selection.exchanges.map { ($0.index, $0.document) }, callOuts: selection.callOuts,
       answer: replay.callOutAnswer)
     let request = TrialRequest(
-      library: "", path: configuration.libraries.joined(separator: ", "), task: ReplayRun.task, instances: [],
+      library: "", path: configuration.libraries.map { build.libraries[$0] ?? $0 }.joined(separator: ", "),
+      task: ReplayRun.task, instances: [],
       deadline: replay.deadline,
       limits: TrialLimits(processorSeconds: UInt64(clamping: replay.deadline.components.seconds) + 1),
       payload: payload.document)

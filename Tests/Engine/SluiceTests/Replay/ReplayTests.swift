@@ -238,6 +238,7 @@ import Testing
       recordings, old: Replay.Build(file: file, libraries: [fixture.old: product.path]), new: Replay.Build(file: file))
     #expect(report.failures.map(\.side) == [.old])
     #expect(report.failures.first?.error.description.contains(reason) == true, "\(report.failures)")
+    #expect(report.text().contains("old: library \(product.path): "), "\(report.text())")
   }
 
   @Test func `an old build that hangs is reported`() async throws {
