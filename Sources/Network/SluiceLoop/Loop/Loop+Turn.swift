@@ -45,8 +45,10 @@ extension Loop {
 
   private func dispatch(_ index: Int) {
     guard let event = poller.event(index) else { return }
-    let source = sources[Int(event.tag >> 32)]
-    source.descriptorIsReady(Int32(truncatingIfNeeded: event.tag), event.events)
+    let source = Int(event.tag >> 32)
+    // A plugin may have put another set in the place of the poller's, which gives other tags.
+    guard source < sources.count else { return }
+    sources[source].descriptorIsReady(Int32(truncatingIfNeeded: event.tag), event.events)
   }
 
   private func fireTimers() {
