@@ -2,7 +2,8 @@
 # Measures the memory that a hot swap adds to a process, for each shipped plugin, while requests flow. Prints a table.
 # usage: scripts/swap-memory.sh [--check] [FOLDER [PLUGIN...]]
 # FOLDER has the built command and plugins (default .build/release). With --check, fails if a plugin takes clearly more
-# memory than the table in docs/hot-swap.md says, or is not in that table. SWAPS is the number of swaps (default 20).
+# memory than the table in docs/hot-swap.md says, three times in a row, or is not in that table. SWAPS is the number of
+# swaps (default 20).
 set -eu
 cd "$(dirname "$0")/.."
 check=
@@ -66,12 +67,24 @@ documented() { # PLUGIN COLUMN
 }
 
 compare() { # PLUGIN WHAT MEASURED DOCUMENTED
-  [ -n "$4" ] || { echo "swap-memory: docs/hot-swap.md has no figures for $1" >&2; failures=1; return; }
+  [ -n "$4" ] || { echo "swap-memory: docs/hot-swap.md has no figures for $1" >&2; return 1; }
   # What else the process does at the time of the measurement can add a little.
   [ "$3" -le $(($4 * 5 / 4 + 24)) ] || {
     echo "swap-memory: $1 takes $3 KiB of $2 for each swap; docs/hot-swap.md says $4 KiB" >&2
-    failures=1
+    return 1
   }
+}
+
+# Measures a plugin. With --check, repeats a measurement with more memory than documented: when the kernel takes back
+# pages of files, and what the process allocates otherwise, differ from run to run.
+check_plugin() { # as for measure
+  for attempt in 1 2 3; do
+    measure "$@"
+    [ -n "$check" ] || return 0
+    compare "$1" "private memory" "${figures% *}" "$(documented "$1" 2)" &&
+      compare "$1" "file pages" "${figures#* }" "$(documented "$1" 3)" && return 0
+  done
+  failures=1
 }
 
 measure() { # PLUGIN LANGUAGE CONFIG LISTS
@@ -101,9 +114,6 @@ END
   figures=$(echo "$before $after" | awk -v count="$count" '{
     printf "%.0f %.0f", ($3 > $1 ? $3 - $1 : 0) / count, ($4 > $2 ? $4 - $2 : 0) / count }')
   echo "| \`$1\` | $2 | ${figures% *} KiB | ${figures#* } KiB |"
-  [ -n "$check" ] || return 0
-  compare "$1" "private memory" "${figures% *}" "$(documented "$1" 2)"
-  compare "$1" "file pages" "${figures#* }" "$(documented "$1" 3)"
 }
 
 wanted() { # PLUGIN PLUGINS...
@@ -118,7 +128,7 @@ start_server
 echo "| plugin | language | private memory | file pages |"
 echo "|---|---|---|---|"
 while IFS='@' read -r name language config lists; do
-  ! wanted "$name" "$@" || measure "$name" "$language" "$config" "$lists"
+  ! wanted "$name" "$@" || check_plugin "$name" "$language" "$config" "$lists"
 done <<END
 bearer-auth@C@{"token": "secret", "hosts": ["*"]}@"issue": ["plugin"]
 json-edit@C@{"request": [{"op": "set", "path": "/a", "value": 1, "create": true}]}@"request": ["plugin"]
