@@ -88,10 +88,20 @@ package struct HeaderLines: Sendable {
     let changes = fields.changes(to: wanted)
     if changes.lost.isEmpty, changes.added.isEmpty { return nil }
     var result = LineText(capacity: text.count + 2 * lines.count + wanted.wireByteCount)
-    let left = lines.filter { isLeft($0, changes.lost, wanted) }
-    // A line that ends with a line break ends the head: what comes after it would be taken for another request.
-    let end = left.firstIndex { hasLineBreak($0.range) } ?? left.count
-    for line in left[..<end] { result.append(line.range, of: text) }
+    var isChanged = false
+    for line in lines where isLeft(line, changes.lost, wanted) {
+      // A line that ends with a line break ends the head: what comes after it would be taken for another request.
+      if !isChanged, hasLineBreak(line.range) {
+        append(changes, wanted, to: &result)
+        isChanged = true
+      }
+      result.append(line.range, of: text)
+    }
+    if !isChanged { append(changes, wanted, to: &result) }
+    return result
+  }
+
+  private func append(_ changes: (lost: [Int], added: [Int]), _ wanted: HeaderFields, to result: inout LineText) {
     for index in changes.lost {
       let name = fields.nameRange(at: index)
       if wanted.firstIndex(named: fields.buffer.span.extracting(name)) == nil {
@@ -99,8 +109,6 @@ package struct HeaderLines: Sendable {
       }
     }
     for index in changes.added { result.append(field: index, of: wanted) }
-    for line in left[end...] { result.append(line.range, of: text) }
-    return result
   }
 
   private func hasLineBreak(_ range: Range<Int>) -> Bool { range.contains { text[$0] == 0x0A || text[$0] == 0x0D } }
