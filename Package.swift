@@ -330,6 +330,7 @@ let package = Package(
       name: "SluiceControl",
       dependencies: [
         "Sluice", "SluiceEngine", "SluiceAssembly", "SluiceServer", "SluicePipeline", "SluiceMessages", "SluiceJSON",
+        "SluiceSupport",
       ], swiftSettings: strict),
     .target(
       name: "SluicePlugin",

@@ -5,6 +5,7 @@ import SluiceEngine
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 
 /// The answer to a command.
 enum ControlAnswer: Sendable {
@@ -55,16 +56,9 @@ struct ControlCommands: Sendable {
       "version": JSONValue(Engine.version), "pid": JSONValue(Int64(getpid())),
       "startedAt": JSONValue(UniversalTime.text(started)),
     ]
-    document["engine"]?["configuration"] = configurationPath.map { JSONValue($0) }
+    document["engine"]?["configuration"] = engine.configuration.file.map { JSONValue(SystemPath.absolute($0)) }
     document["update"] = await engine.updateStatus
     return document
-  }
-
-  /// The absolute path of the file from which the configuration was read; nil if the program has no such file.
-  private var configurationPath: String? {
-    guard let file = engine.configuration.file, let path = realpath(file, nil) else { return engine.configuration.file }
-    defer { free(path) }
-    return String(cString: path)
   }
 
   private func metrics(_ isText: Bool) -> ControlAnswer {
