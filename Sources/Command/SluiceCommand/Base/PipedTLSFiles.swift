@@ -29,9 +29,7 @@ enum PipedTLSFiles {
 
   /// Leaves out all files if one of them is a pipe or a device: a check must not take what a later command needs.
   static func leaveOut(of tls: inout TLSSettings) {
-    guard [tls.ca, tls.certificate, tls.key].contains(where: { $0.map { OutputTarget(at: $0).mayWait } ?? false })
-    else { return }
-    (tls.ca, tls.certificate, tls.key) = (nil, nil, nil)
+    if tls.files.contains(where: { OutputTarget(at: $0).mayWait }) { tls.leaveOutFiles() }
   }
 
   private static func copy(of path: String, _ name: String) throws(CommandError) -> String {

@@ -132,6 +132,12 @@ public struct TLSSettings: Sendable, Hashable {
   /// ``verify`` is false. If the set is empty, any key is accepted.
   package var keyHashes: Set<[UInt8]> = []
 
+  /// The paths of all files.
+  package var files: [String] { [ca, certificate, key].compactMap(\.self) }
+
+  /// Leaves out all files, for a check that must not take from a pipe what a later command needs.
+  package mutating func leaveOutFiles() { (ca, certificate, key) = (nil, nil, nil) }
+
   /// Reads no file. When an engine starts, it refuses a file that cannot be read, and a pipe or a device, for which its
   /// loops would have to wait.
   package init(ca: String? = nil, certificate: String? = nil, key: String? = nil, verify: Bool = true) {
