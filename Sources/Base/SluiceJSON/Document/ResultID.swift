@@ -12,9 +12,14 @@ package struct ResultID: Sendable, Hashable {
   /// The `id` of a document, with the spelling of a number in the text from which the document was parsed: `20.50`,
   /// `1e3` and `-0` stay. Nil if the document has no member that can be an id.
   package init?(of document: JSONValue, text: UnsafeRawBufferPointer) {
-    guard let value = document["id"], !value.isObject, !value.isArray else { return nil }
+    guard let value = Self.value(in: document) else { return nil }
     let spelled = value.number != nil ? JSONLocator(Array(text)).compactText(of: JSONPointer(tokens: ["id"])) : nil
     self = spelled.map { ResultID(text: $0) } ?? ResultID(value)
+  }
+
+  /// The member of a document that is its id; nil if it has none that can be an id.
+  package static func value(in document: JSONValue) -> JSONValue? {
+    document["id"].flatMap { $0.isObject || $0.isArray ? nil : $0 }
   }
 
   /// `null` if the value cannot be written as JSON. A parsed value can always be written.

@@ -1,4 +1,3 @@
-import Glibc
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
@@ -33,10 +32,7 @@ enum VerifyTraceCommand {
 
   /// The file itself, or the logs in a folder.
   private static func logs(at path: String) throws(CommandError) -> [String] {
-    var status = stat()
-    guard path != "-", stat(SystemPath.of(path), &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-      return [path]
-    }
+    guard path != "-", Paths.isFolder(path) else { return [path] }
     let names = FolderListing.names(in: path).filter { $0.hasSuffix(".jsonl") }
     guard !names.isEmpty else {
       throw CommandError(

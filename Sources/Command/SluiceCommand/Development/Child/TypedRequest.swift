@@ -11,7 +11,7 @@ struct TypedRequest {
   static func id(of text: String) -> JSONValue? {
     guard text.drop(while: \.isWhitespace).first == "{" else { return nil }
     let document = Array(text.utf8).withUnsafeBytes { try? RequestLine.document($0) }
-    return document?["id"].flatMap { $0.isObject || $0.isArray ? nil : $0 }
+    return document.flatMap(ResultID.value)
   }
 
   /// - Parameter base: the base for a URL that has no scheme.
