@@ -204,6 +204,7 @@ let package = Package(
       name: "SluiceTransport",
       dependencies: [
         "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding", "SluiceSupport", "CLinux", "CTLS",
+        "CCrypto",
       ], swiftSettings: strict),
     .target(
       name: "SluiceWire",
@@ -267,8 +268,8 @@ let package = Package(
       name: "SluiceEngine",
       dependencies: [
         "SluiceAssembly", "SluicePlugin", "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceTrial",
-        "SluiceLoop", "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics",
-        "SluiceJSON", "SluiceSupport", "CCrypto",
+        "SluiceTransport", "SluiceLoop", "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages",
+        "SluiceMetrics", "SluiceJSON", "SluiceSupport",
       ], swiftSettings: strict),
     // The module that programs import. SluiceConfiguration, SluiceDelegates and SluiceReports are dependencies so that
     // each product with Sluice contains them.
@@ -387,7 +388,7 @@ let package = Package(
       dependencies: [
         "Sluice", "SluiceUpdate", "SluiceUpdateRules", "SluiceClient", "SluiceControl", "SluiceCookies", "SluiceReplay",
         "SluiceServer", "SluiceEngine", "SluiceAssembly", "SluicePipeline", "SluiceRecords",
-        "SluiceTraceContext", "SluiceCurl", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
+        "SluiceTraceContext", "SluiceCurl", "SluiceWire", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
         "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceLoop",
         "SluiceContentCoding", "SluiceSupport", "CAttachABI", "CLinux",
       ],
@@ -478,6 +479,7 @@ let package = Package(
         "SluiceServer", "SluicePipeline", "SluiceRecords",
         "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
         "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceCurl",
+        "SluiceTransport",
         "SluiceLoop", "SluiceSupport", "TablesStage",
       ]),
     tests(

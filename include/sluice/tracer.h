@@ -43,7 +43,8 @@ enum {
 typedef uint32_t sluice_outcome;
 enum { SLUICE_OUTCOME_PENDING = 0, SLUICE_OUTCOME_SUCCEEDED = 1, SLUICE_OUTCOME_FAILED = 2, SLUICE_OUTCOME_CANCELLED = 3 };
 
-/// The duration of each phase of a hop; 0 for a phase that did not happen.
+/// The duration of each phase of a hop; 0 for a phase that did not happen. `connect_ns` includes the time that a proxy
+/// takes to connect to the server.
 typedef struct sluice_timings {
   uint32_t size;
   uint32_t is_connection_reused;

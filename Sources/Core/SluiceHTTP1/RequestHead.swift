@@ -22,12 +22,25 @@ package struct RequestHead {
     package let defaults: Defaults
     /// `Host` and the default fields.
     let lines: [UInt8]
+    /// What stands before the path of the request target: nothing, or scheme and authority for a proxy (absolute form,
+    /// RFC 9112 §3.2.2).
+    let targetStart: [UInt8]
+    /// The version in the request line, with the blank before it and the line end.
+    let version: [UInt8]
 
-    package init(_ origin: Origin, _ defaults: Defaults) {
+    /// Whether the requests go to a proxy, which may need a field ``HeaderFields/Marks/forProxy``.
+    var isForProxy: Bool { !targetStart.isEmpty }
+
+    /// - Parameters:
+    ///   - isForProxy: whether a proxy gets the requests, and not the origin itself.
+    ///   - version: HTTP/1.0 or HTTP/1.1.
+    package init(_ origin: Origin, _ defaults: Defaults, isForProxy: Bool = false, version: HTTPVersion = .http11) {
       let name = origin.host.utf8.contains(UInt8(ascii: ":")) ? "[\(origin.host)]" : origin.host
       host = Array((origin.port == origin.scheme.defaultPort ? name : "\(name):\(origin.port)").utf8)
       self.defaults = defaults
       lines = Array("Host: ".utf8) + host + Array("\r\n".utf8) + defaults.lines([])
+      targetStart = isForProxy ? Array("\(origin.scheme.rawValue)://".utf8) + host : []
+      self.version = Array((version == .http10 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n").utf8)
     }
   }
 
@@ -91,7 +104,7 @@ package struct RequestHead {
   /// Appends a head to a buffer.
   ///
   /// - Parameters:
-  ///   - url: only path and query are written.
+  ///   - url: only path and query are written; for a proxy, also scheme and authority.
   ///   - omitted: default fields that are left out.
   @discardableResult
   package static func append(
@@ -103,20 +116,22 @@ package struct RequestHead {
     let target = url.string.utf8.span.extracting(url.targetRange)
     // If the request has its own `Host`, `fields.lineByteCount` includes it.
     let lines = preamble.lines
-    let bound = method.count + target.count + lines.count + fields.lineByteCount + fixedBytes
+    let (start, version) = (preamble.targetStart, preamble.version)
+    let bound = method.count + start.count + target.count + lines.count + fields.lineByteCount + fixedBytes
     buffer.append(addingCapacity: bound) { output in
       output.append(copying: method)
       output.append(UInt8(ascii: " "))
+      output.append(copying: start.span)
       if target.isEmpty || target[0] != UInt8(ascii: "/") { output.append(UInt8(ascii: "/")) }
       output.append(copying: target)
-      output.append(text: " HTTP/1.1\r\n")
+      output.append(copying: version.span)
       if omitted.isEmpty, facts.isDisjoint(with: .replacing) {
         output.append(copying: lines.span)
       } else {
         appendPreamble(to: &output, preamble, omitted, fields, facts)
       }
       if facts.contains(.hasExceptions) || !fields.appendLines(to: &output) {
-        appendFields(to: &output, fields, facts)
+        appendFields(to: &output, fields, facts, isForProxy: preamble.isForProxy)
       }
       appendFraming(to: &output, framing)
     }
@@ -165,12 +180,15 @@ package struct RequestHead {
   }
 
   @inline(__always)
-  private static func appendFields(to output: inout OutputSpan<UInt8>, _ fields: HeaderFields, _ facts: Facts) {
+  private static func appendFields(
+    to output: inout OutputSpan<UInt8>, _ fields: HeaderFields, _ facts: Facts, isForProxy: Bool
+  ) {
     let bytes = fields.buffer.span
     for index in fields.indices {
       let nameRange = fields.nameRange(at: index)
       let valueRange = fields.valueRange(at: index)
-      if isLeftOut(bytes.extracting(nameRange), facts) { continue }
+      let isSent = isForProxy && fields.marks(at: index).contains(.forProxy)
+      if !isSent, isLeftOut(bytes.extracting(nameRange), facts) { continue }
       // A field with an empty value has no space after the colon.
       let end = valueRange.isEmpty ? nameRange.upperBound + 1 : valueRange.upperBound
       output.append(lineOf: bytes.extracting(nameRange.lowerBound..<end))

@@ -21,6 +21,7 @@ package import SluiceMessages
 package final class ResponseHead {
   private let limits: MessageLimits
   private var isAnswerToHead = false
+  private var isAnswerToConnect = false
   private var statusLine = LineReader()
   private var section: FieldSection
   private var framing = ResponseFraming()
@@ -48,9 +49,13 @@ package final class ResponseHead {
 
   /// Must be called when a request is sent. The following bytes belong to its response.
   ///
-  /// - Parameter isAnswerToHead: whether the request is a HEAD, whose response has no body.
-  package func begin(isAnswerToHead: Bool) {
+  /// - Parameters:
+  ///   - isAnswerToHead: whether the request is a HEAD, whose response has no body.
+  ///   - isAnswerToConnect: whether the request is a CONNECT, whose 2xx response has no body, whatever its fields say
+  ///     (RFC 9110 §9.3.6).
+  package func begin(isAnswerToHead: Bool, isAnswerToConnect: Bool = false) {
     self.isAnswerToHead = isAnswerToHead
+    self.isAnswerToConnect = isAnswerToConnect
     informationalCount = 0
     beginNext()
   }
@@ -206,6 +211,7 @@ package final class ResponseHead {
       }
       return
     }
+    if isAnswerToConnect, status < 300 { return }
     do throws(FramingViolation) {
       body = try framing.body(status: status, version: version, isAnswerToHead: isAnswerToHead)
     } catch { throw MessageViolation(.invalid, error.reason) }

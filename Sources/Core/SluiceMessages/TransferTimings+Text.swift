@@ -1,7 +1,7 @@
 extension TransferTimings {
   /// The sum of all phases: the time from the moment at which the transport received the hop's request to the end of
   /// the hop.
-  public var total: Duration { queue + nameLookup + connect + tlsHandshake + send + wait + receive }
+  public var total: Duration { queue + nameLookup + connect + tunnel + tlsHandshake + send + wait + receive }
 }
 
 extension TransferTimings: CustomStringConvertible {
@@ -9,8 +9,8 @@ extension TransferTimings: CustomStringConvertible {
   /// sent, 2 received`.
   public var description: String {
     let phases = [
-      ("queue", queue), ("name", nameLookup), ("connect", connect), ("TLS", tlsHandshake), ("send", send),
-      ("wait", wait), ("receive", receive),
+      ("queue", queue), ("name", nameLookup), ("connect", connect), ("tunnel", tunnel), ("TLS", tlsHandshake),
+      ("send", send), ("wait", wait), ("receive", receive),
     ]
     let shown = phases.filter { $0.1 > .zero }.map { "\($0.0) \(Self.milliseconds($0.1))" }
     let parts = shown.isEmpty ? "" : " (\(shown.joined(separator: ", ")))"

@@ -40,6 +40,13 @@ public struct TransferTimings: Sendable, Hashable {
     set { fields.value.nanoseconds.connect = newValue.nanoseconds }
   }
 
+  /// The time from the open connection to a proxy until the proxy has connected to the server; zero without a proxy,
+  /// for requests that the proxy itself answers, and on a reused connection.
+  public var tunnel: Duration {
+    get { Duration(nanoseconds: fields.value.nanoseconds.tunnel) }
+    set { fields.value.nanoseconds.tunnel = newValue.nanoseconds }
+  }
+
   /// The time from the open connection to the end of the TLS handshake; zero without TLS and on a reused connection.
   public var tlsHandshake: Duration {
     get { Duration(nanoseconds: fields.value.nanoseconds.tlsHandshake) }
@@ -108,6 +115,7 @@ extension TransferTimings {
     package var queue: UInt64 = 0
     package var nameLookup: UInt64 = 0
     package var connect: UInt64 = 0
+    package var tunnel: UInt64 = 0
     package var tlsHandshake: UInt64 = 0
     package var send: UInt64 = 0
     package var wait: UInt64 = 0

@@ -10,28 +10,19 @@ import SluiceWire
 final class ChosenTransport: Transport {
   private let loop: Loop
   private let settings: TransportSettings
-  private let proxy: ProxyChoice
   private let wire: WireTransport
   private var curl: CurlTransport?
-  /// Whether libcurl carries every hop.
-  private let needsCurl: Bool
-  /// Whether libcurl carries the hops for which there may be a proxy.
-  private let mayUseProxy: Bool
 
   /// - Throws: an error if the settings need something that the chosen engine lacks, or if a file cannot be read.
   init(loop: Loop, settings: TransportSettings, approvals: TrustApprovals) throws(TransportError) {
     self.loop = loop
     self.settings = settings
-    proxy = ProxyChoice(settings)
-    needsCurl = settings.needsCurl
-    mayUseProxy = settings.engine == .auto && proxy.isPossible
     wire = try WireTransport(loop: loop, settings: settings, approvals: approvals)
     if settings.engine == .curl { curl = try CurlTransport(loop: loop, settings: settings) }
-    try checkProxy()
   }
 
   func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
-    guard needsCurl || mayUseProxy && proxy.isPossible(for: request.url.origin) else {
+    guard settings.engine == .curl else {
       return wire.start(request, options, observer: observer)
     }
     if let wish = wishBeyondCurl(request, options) {
@@ -58,19 +49,17 @@ final class ChosenTransport: Transport {
   /// Why the settings do not let any request to the origin be sent; nil if they do. Only the settings and the environment
   /// are examined: no name is looked up, and nothing is connected.
   static func obstacle(to origin: Origin, _ settings: TransportSettings) -> TransportError? {
-    let proxy = ProxyChoice(settings)
-    guard settings.needsCurl || settings.engine == .auto && proxy.isPossible(for: origin) else {
+    guard settings.engine == .curl else {
       return WireTransport.obstacle(to: origin, settings)
     }
     if let wish = settings.wishBeyondCurl { return refusal(of: wish, settings) }
-    return proxy.fault(for: origin, settings.names)
+    return ProxyChoice(settings).fault(for: origin, settings.names)
   }
 
   private static func refusal(of wish: String, _ settings: TransportSettings) -> TransportError {
     TransportError(
       .transport,
-      "\(wish), which Sluice does not support over libcurl, but the settings need libcurl; use no proxy"
-        + " (\(settings.names.proxy) \"\"), no HTTP/1.0, and \(settings.names.engine) \"auto\" or \"wire\"",
+      "\(wish), which Sluice does not support over libcurl, but \(settings.names.engine) is \"curl\"; set it to \"auto\"",
       isBeforeSending: true)
   }
 
@@ -81,20 +70,15 @@ final class ChosenTransport: Transport {
     return curl
   }
 
-  func usesProxy(for origin: Origin) -> Bool { curl?.usesProxy(for: origin) ?? false }
+  func usesProxy(for origin: Origin) -> Bool { curl?.usesProxy(for: origin) ?? wire.usesProxy(for: origin) }
+
+  func answerProxy(_ challenges: [Challenge], for origin: Origin, answered: Int) -> Bool {
+    curl == nil && wire.answerProxy(challenges, for: origin, answered: answered)
+  }
 
   func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer { wire.makeBodyGatherer(options) }
 
   func makeRequestGatherer(_ options: TransferOptions) -> any BodyGatherer { wire.makeRequestGatherer(options) }
 
   func stream(of file: FileBody) throws(TransportError) -> BodyStream { try wire.stream(of: file) }
-
-  /// Refuses a proxy in the environment if the engine is "wire", which would ignore it.
-  private func checkProxy() throws(TransportError) {
-    guard settings.engine == .wire, proxy.isPossible else { return }
-    throw TransportError(
-      .transport,
-      "\(settings.names.engine) is \"wire\", which uses no proxy, but the environment names one (http_proxy, "
-        + "https_proxy or all_proxy); use \"auto\", or set \(settings.names.proxy) to \"\"", isBeforeSending: true)
-  }
 }

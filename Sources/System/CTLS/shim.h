@@ -63,9 +63,12 @@ static inline int sluice_tls_is_unexpected_end(unsigned long error) {
 #endif
 }
 
-/// The socket under a connection.
+/// What is under a connection: a socket, or another connection over TLS, as for a server behind an HTTPS proxy.
 struct sluice_tls_socket {
   int descriptor;
+  /// The connection underneath, and its socket; NULL if there is only the socket.
+  SSL *below;
+  struct sluice_tls_socket *below_socket;
   /// Whether the last read filled less than its buffer. If so, the socket has no more bytes.
   int is_drained;
   /// The error number of the last read or write that failed; 0 if none has failed.
@@ -77,9 +80,35 @@ struct sluice_tls_socket {
   long received;
 };
 
+/// Notes why a call on the connection underneath has failed. Returns the result of the BIO's function: 0 for the end,
+/// otherwise -1.
+static inline int sluice_tls_note_below(BIO *bio, struct sluice_tls_socket *socket, int result) {
+  switch (SSL_get_error(socket->below, result)) {
+  case SSL_ERROR_WANT_READ:
+    BIO_set_retry_read(bio);
+    return -1;
+  case SSL_ERROR_WANT_WRITE:
+    BIO_set_retry_write(bio);
+    return -1;
+  case SSL_ERROR_ZERO_RETURN:
+    BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+    return 0;
+  default:
+    socket->error = socket->below_socket->error;
+    // The end of the outer connection is the end of the inner one, which itself tells whether data is missing.
+    if (socket->error == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+    ERR_clear_error();
+    return socket->error == 0 ? 0 : -1;
+  }
+}
+
 static inline int sluice_tls_bio_write(BIO *bio, const char *bytes, int count) {
   struct sluice_tls_socket *socket = (struct sluice_tls_socket *)BIO_get_data(bio);
   BIO_clear_retry_flags(bio);
+  if (socket->below != NULL) {
+    int written = SSL_write(socket->below, bytes, count);
+    return written > 0 ? written : sluice_tls_note_below(bio, socket, written);
+  }
   ssize_t written;
   // Unlike write(2), this never raises SIGPIPE.
   do written = send(socket->descriptor, bytes, (size_t)count, MSG_NOSIGNAL);
@@ -96,6 +125,21 @@ static inline int sluice_tls_bio_read(BIO *bio, char *bytes, int capacity) {
   if (socket->budget <= 0) {
     BIO_set_retry_read(bio);
     return -1;
+  }
+  if (socket->below != NULL) {
+    socket->below_socket->budget = socket->budget;
+    socket->below_socket->is_drained = 0;
+    int count = SSL_read(socket->below, bytes, capacity);
+    socket->is_drained = socket->below_socket->is_drained && !SSL_has_pending(socket->below);
+    if (count > 0) {
+      socket->budget -= count;
+      socket->received += count;
+      return count;
+    }
+    // TLS's own messages of the connection underneath count too.
+    socket->received += socket->budget - socket->below_socket->budget;
+    if (socket->below_socket->budget <= 0) socket->budget = 0;
+    return sluice_tls_note_below(bio, socket, count);
   }
   ssize_t count;
   do count = recv(socket->descriptor, bytes, (size_t)capacity, 0);

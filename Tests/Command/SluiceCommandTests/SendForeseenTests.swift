@@ -83,9 +83,6 @@ import Testing
       arguments: ["URL/a", "TLS"], status: 7, message: "the URL of the proxy has the scheme \"foo\"",
       environment: ["https_proxy": "foo://h"]),
     Case(arguments: ["-x", "foo://h", "URL/a", "URL/b"], status: 7, message: "has the scheme \"foo\""),
-    Case(
-      arguments: ["--connect-to", "::127.0.0.1:1", "URL/a", "TLS"], status: 1, message: "use no proxy (-x \"\")",
-      environment: ["https_proxy": "http://127.0.0.1:1"]),
   ])
   func `a URL that the settings exclude is found`(_ test: Case) async throws { try await Self.check(test) }
 

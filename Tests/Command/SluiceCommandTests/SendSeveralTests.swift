@@ -241,11 +241,15 @@ import Testing
     #expect(result.status == 6 && result.errorText.contains("cannot resolve \"\(host)\""), "\(result.errorText)")
   }
 
-  @Test(arguments: [["--resolve", "h:80:127.0.0.1"], ["-4"], ["--interface", "lo"], ["--connect-to", "::h:1"]])
-  func `options that are not supported over libcurl are refused together with a proxy`(
-    _ options: [String]
-  ) async throws {
-    let result = try await Tool.run(arguments: ["send", "-x", "http://127.0.0.1:9"] + options + ["http://h/"])
-    #expect(result.status == 1 && result.errorText.contains("does not support over libcurl"), "\(result.errorText)")
+  @Test(arguments: [["--resolve", "h:80:127.0.0.1"], ["--connect-to", "h:80:127.0.0.1:80"]])
+  func `an address that an option gives is used in a tunnel through the proxy`(_ options: [String]) async throws {
+    let proxy = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 200 OK\r\n\r\n"), .receiveHead,
+      .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
+    defer { proxy.stop() }
+    let result = try await Tool.run(arguments: ["send", "-x", proxy.baseURL] + options + ["http://h/a"])
+    #expect(result.outputText == "ok", "\(result.errorText)")
+    #expect(proxy.receivedText.first?.hasPrefix("CONNECT 127.0.0.1:80 HTTP/1.1\r\n") == true)
+    #expect(proxy.receivedText.joined().contains("GET /a HTTP/1.1\r\nHost: h\r\n"))
   }
 }

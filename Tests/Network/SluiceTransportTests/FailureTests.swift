@@ -109,7 +109,7 @@ import Testing
     #expect(record.error?.isBeforeSending == true)
   }
 
-  @Test(.overCurl) func `if a proxy refuses a request, the error names the proxy and its status`() async throws {
+  @Test(.overWire) func `if a proxy refuses a request, the error names the proxy and its status`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"))
     var settings = TransportSettings.patient
@@ -120,7 +120,7 @@ import Testing
     #expect(record.head == nil)
   }
 
-  @Test(.overCurl, arguments: ["http://user:secret@127.0.0.1:1", "127.0.0.1:1", "socks5://127.0.0.1:1/"])
+  @Test(.overWire, arguments: ["http://user:secret@127.0.0.1:1", "127.0.0.1:1", "socks5h://127.0.0.1:1/"])
   func `if the proxy is missing, the error names the proxy and not the server`(_ proxy: String) async throws {
     var settings = TransportSettings.patient
     settings.proxy = proxy
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test(.overCurl) func `the error for a proxy whose name cannot be resolved names the proxy`() async throws {
+  @Test(.overWire) func `the error for a proxy whose name cannot be resolved names the proxy`() async throws {
     var settings = TransportSettings.patient
     settings.proxy = "http://proxy.invalid:3128"
     let record = try await Wire(settings).get("http://127.0.0.1:2/")
@@ -142,7 +142,7 @@ import Testing
     #expect(record.error?.message.contains("cannot resolve the proxy \"proxy.invalid\": ") == true)
   }
 
-  @Test(.overCurl)
+  @Test(.overWire)
   func `an http request to a proxy has the whole URL, and only the proxy looks up the host`() async throws {
     let server = try ScriptedServer(ScriptStep.respond(body: "via"))
     var settings = TransportSettings.patient

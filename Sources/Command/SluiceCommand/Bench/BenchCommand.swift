@@ -1,11 +1,11 @@
 import Glibc
 import Sluice
-import SluiceCurl
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceSupport
+import SluiceWire
 
 /// `sluice bench`.
 enum BenchCommand {
@@ -75,7 +75,7 @@ enum BenchCommand {
   /// Lets no proxy carry requests to the command's own server, which a proxy may not reach. Other hosts, for instance
   /// those to which plugins send requests, keep their proxy.
   private static func excludeServerFromProxy() {
-    let others = ProxyChoice.environment("no_proxy", "NO_PROXY") ?? ""
+    let others = ProxyRules.environment("no_proxy", "NO_PROXY") ?? ""
     if others != "*" { setenv("no_proxy", "127.0.0.1,\(others)", 1) }
   }
 

@@ -170,6 +170,7 @@ enum EventReading {
     timings.queue = try duration("queueNs", document)
     timings.nameLookup = try duration("dnsNs", document)
     timings.connect = try duration("connectNs", document)
+    if document["tunnelNs"] != nil { timings.tunnel = try duration("tunnelNs", document) }
     timings.tlsHandshake = try duration("tlsNs", document)
     timings.send = try duration("sendNs", document)
     timings.wait = try duration("waitNs", document)
@@ -194,7 +195,7 @@ enum EventReading {
   }
 
   private static let timingMembers: Set = [
-    "queueNs", "dnsNs", "connectNs", "tlsNs", "sendNs", "waitNs", "receiveNs", "bytesSent", "bytesReceived",
+    "queueNs", "dnsNs", "connectNs", "tunnelNs", "tlsNs", "sendNs", "waitNs", "receiveNs", "bytesSent", "bytesReceived",
     "isConnectionReused", "engine",
   ]
 

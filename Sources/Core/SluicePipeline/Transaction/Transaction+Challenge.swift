@@ -25,7 +25,7 @@ extension Transaction {
   private func mayAnswer(_ status: Int) -> Bool {
     let origin = exchange.nativeRequest.url.origin
     if status == 407 {
-      guard origin.scheme == .http, environment.transport.usesProxy(for: origin) else { return false }
+      return environment.transport.usesProxy(for: origin)
     }
     return delegate != nil || pipeline.answersChallenges
       || pipeline.settings.challengeResponder?.hasCredentials(status: status, for: exchange) == true
@@ -34,10 +34,14 @@ extension Transaction {
   /// The default handling; true if the challenge has an answer. If the body cannot be sent again, the machine then fails
   /// the transaction.
   func answerOurselves(_ hops: HopState) -> Bool {
+    if hops.status == 407 {
+      let origin = exchange.nativeRequest.url.origin
+      return environment.transport.answerProxy(hops.challenges, for: origin, answered: hops.answered)
+    }
     guard let responder = pipeline.settings.challengeResponder,
       let value = responder.answer(hops.challenges, status: hops.status, on: exchange)
     else { return false }
-    exchange.nativeRequest.headers[hops.status == 407 ? "Proxy-Authorization" : "Authorization"] = value
+    exchange.nativeRequest.headers["Authorization"] = value
     return true
   }
 

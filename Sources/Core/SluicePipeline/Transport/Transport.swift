@@ -13,9 +13,14 @@ package protocol Transport: AnyObject {
   /// redirects, challenges and retries, and it aborts a second sending that the wire library starts by itself.
   func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer
 
-  /// Whether a request to the origin goes to an HTTP proxy, which may demand its own credentials; false if that is not
-  /// known.
+  /// Whether a request to the origin goes to an HTTP proxy, which may demand its own credentials.
   func usesProxy(for origin: Origin) -> Bool
+
+  /// Takes the challenges of the proxy in a 407 response to a request.
+  ///
+  /// - Parameter answered: how many earlier challenges to the same request were answered.
+  /// - Returns: whether the transport adds another answer to the next request, from the user in the URL of the proxy.
+  func answerProxy(_ challenges: [Challenge], for origin: Origin, answered: Int) -> Bool
 
   /// Gathers a body in the same way as ``BodyDisposition/collect``, after it has passed through stages in pieces.
   func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer
@@ -31,6 +36,8 @@ extension Transport {
   package func makeRequestGatherer(_ options: TransferOptions) -> any BodyGatherer { makeBodyGatherer(options) }
 
   package func usesProxy(for origin: Origin) -> Bool { false }
+
+  package func answerProxy(_ challenges: [Challenge], for origin: Origin, answered: Int) -> Bool { false }
 }
 
 /// Takes the pieces of a body and returns the whole body, in memory or in a file. Confined to the loop; never blocks

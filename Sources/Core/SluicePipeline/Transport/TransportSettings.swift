@@ -29,7 +29,7 @@ public struct TransportSettings: Sendable {
   public var maximumResponseBytes: Int?
   /// A longer collected body goes to an unnamed temporary file in `TMPDIR`, or in `/tmp`.
   public var spillBytes = 1_048_576
-  /// URL of a proxy (`http`, `https`, `socks4`, `socks5`, `socks5h`). Nil takes the proxy from the environment as curl
+  /// URL of a proxy (`http`, `https`, `socks4`, `socks4a`, `socks5`, `socks5h`). Nil takes the proxy from the environment as curl
   /// does (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`); with an empty text no proxy is used.
   public var proxy: String?
   /// The path of a Unix socket to which every request goes, independent of its URL, and without a proxy. Nil if there
@@ -72,9 +72,6 @@ public struct TransportSettings: Sendable {
   package var maximumHeldResponseBytes: Int { maximumResponseBytes ?? Self.defaultHeldBytes }
   /// The limit for response bodies that go to a sink: none by default.
   package var maximumStreamedResponseBytes: Int { maximumResponseBytes ?? .max }
-
-  /// Whether libcurl carries every hop: the settings name it, or they need HTTP/1.0.
-  package var needsCurl: Bool { engine == .curl || engine == .auto && httpVersion == .http10 }
 
   /// A phrase for messages about a setting that is not supported over libcurl; nil if all settings are.
   package var wishBeyondCurl: String? {

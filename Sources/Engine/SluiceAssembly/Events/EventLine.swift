@@ -53,6 +53,7 @@ package enum EventLine {
       line.number("queueNs", timings.queue.nanoseconds)
       line.number("dnsNs", timings.nameLookup.nanoseconds)
       line.number("connectNs", timings.connect.nanoseconds)
+      if timings.tunnel > .zero { line.number("tunnelNs", timings.tunnel.nanoseconds) }
       line.number("tlsNs", timings.tlsHandshake.nanoseconds)
       line.number("sendNs", timings.send.nanoseconds)
       line.number("waitNs", timings.wait.nanoseconds)

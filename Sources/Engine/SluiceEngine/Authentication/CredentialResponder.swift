@@ -8,7 +8,7 @@ final class CredentialResponder: ChallengeResponder {
 
   init(_ policy: CredentialPolicy) { self.policy = policy }
 
-  /// The credentials of a proxy are in the proxy's URL, which libcurl uses.
+  /// The credentials of a proxy are in the proxy's URL, which the transport uses.
   func hasCredentials(status: Int, for exchange: Exchange) -> Bool {
     status == 401 && exchange.nativeRequest.url.userInfo != nil
   }

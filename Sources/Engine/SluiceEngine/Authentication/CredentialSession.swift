@@ -1,5 +1,6 @@
 import SluiceMessages
 import SluicePipeline
+import SluiceTransport
 
 /// Computes the credentials headers for later hops of the same attempt that go to the same origin. This is necessary
 /// because a digest is valid for only one request. The exchange stores the session. Confined to the loop of the
@@ -98,9 +99,4 @@ final class CredentialSession {
     guard let information = exchange.nativeResponse?.headers["authentication-info"] else { return nil }
     return Challenge.parameters(of: information)?.first { $0.name.lowercased() == "nextnonce" }?.value
   }
-}
-
-extension HTTPURL {
-  /// Path and query, as in the request line (RFC 9112 §3.2.1).
-  var requestTarget: String { query.map { "\(path)?\($0)" } ?? path }
 }

@@ -1,6 +1,7 @@
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
+import SluiceTransport
 
 extension Credentials {
   /// The answer of a stage or a delegate to one challenge; nil in the same cases as ``answer(to:status:on:)``.

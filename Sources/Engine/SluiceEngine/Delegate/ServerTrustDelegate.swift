@@ -10,7 +10,6 @@ public import SluicePlugin
 /// transactions do not use these connections.
 public protocol ServerTrustDelegate: TransactionDelegate {
   /// Called in the handshake of a new connection over TLS, before anything of the request is sent. Throwing fails the
-  /// transaction. Libcurl does not support this delegate: if the settings require libcurl, for example for a proxy, an
-  /// https transaction fails.
+  /// transaction. With the engine `curl`, which does not support this delegate, an https transaction fails.
   func transaction(_ context: RequestContext, didReceive trust: ServerTrust) async throws -> ServerTrustDecision
 }

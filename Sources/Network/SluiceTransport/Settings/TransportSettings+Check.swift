@@ -30,17 +30,6 @@ extension TransportSettings {
         "\(names.engine) is \"curl\", and \(wishBeyondCurl), which only Sluice's own transport supports; set it to "
           + "\"auto\" or \"wire\"", isBeforeSending: true)
     }
-    guard engine == .wire else { return }
-    if let proxy, !proxy.isEmpty {
-      throw TransportError(
-        .transport, "\(names.engine) is \"wire\", which has no \(names.proxy); set it to \"auto\" or \"curl\"",
-        isBeforeSending: true)
-    }
-    if httpVersion == .http10 {
-      throw TransportError(
-        .transport, "\(names.engine) is \"wire\", which does not speak HTTP/1.0; set it to \"auto\" or \"curl\"",
-        isBeforeSending: true)
-    }
   }
 }
 

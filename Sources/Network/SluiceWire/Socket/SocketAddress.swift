@@ -43,6 +43,17 @@ struct SocketAddress: Sendable {
     text = path
   }
 
+  /// The 4 bytes of an IPv4 address, or the 16 bytes of an IPv6 address; empty for a Unix socket.
+  var bytes: [UInt8] {
+    withUnsafeBytes(of: storage) { storage in
+      switch family {
+      case AF_INET: Array(storage.load(as: sockaddr_in.self).sin_addr.s_addr.bytes)
+      case AF_INET6: withUnsafeBytes(of: storage.load(as: sockaddr_in6.self).sin6_addr) { Array($0) }
+      default: []
+      }
+    }
+  }
+
   func withAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     withUnsafePointer(to: storage) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, size) }
@@ -62,6 +73,10 @@ struct SocketAddress: Sendable {
     }
     return order
   }
+}
+
+extension in_addr_t {
+  fileprivate var bytes: [UInt8] { withUnsafeBytes(of: self) { Array($0) } }
 }
 
 extension SocketSettings.AddressFamily {

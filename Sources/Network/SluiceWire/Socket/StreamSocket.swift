@@ -80,9 +80,9 @@ struct StreamSocket {
   }
 
   @inline(__always)
-  func receive(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
+  func receive(into buffer: UnsafeMutableRawBufferPointer, flags: Int32 = 0) -> Outcome {
     while true {
-      let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+      let count = recv(descriptor, buffer.baseAddress, buffer.count, flags)
       if count > 0 { return .bytes(count) }
       if count == 0 { return .end }
       switch errno {

@@ -5,7 +5,8 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTransport
 
-/// TLS on one socket (RFC 8446), with OpenSSL. Only the loop uses it. It does not close the socket.
+/// TLS on one socket (RFC 8446), with OpenSSL, or inside the TLS of an HTTPS proxy. Only the loop uses it. It does not
+/// close the socket.
 final class TLSChannel {
   enum Handshake {
     case done, wouldBlock
@@ -16,6 +17,10 @@ final class TLSChannel {
 
   let pointer: OpaquePointer
   let sessions: TLSSessions
+  /// Whether the peer is the server, and not a proxy.
+  let isForServer: Bool
+  /// The TLS connection to the proxy, inside which this one runs.
+  private let below: TLSChannel?
   private let host: String
   private let socket: UnsafeMutablePointer<sluice_tls_socket>
   private let context: TLSContext
@@ -38,21 +43,28 @@ final class TLSChannel {
   /// The table of functions is never changed after it is made.
   private nonisolated(unsafe) static let method = sluice_tls_make_bio_method()
 
-  /// - Parameter host: the host of the URL, which the server's certificate must name (RFC 9110 §4.3.4).
+  /// - Parameters:
+  ///   - host: the host of the URL, which the server's certificate must name (RFC 9110 §4.3.4), or the proxy's host.
+  ///   - below: the connection inside which this one runs.
   init(
-    _ descriptor: Int32, _ context: TLSContext, _ sessions: TLSSessions, host: String, _ decision: TrustDecision? = nil,
+    _ descriptor: Int32, inside below: TLSChannel? = nil, isForServer: Bool = true, _ context: TLSContext,
+    _ sessions: TLSSessions, host: String, _ decision: TrustDecision? = nil,
     _ choice: CertificateChoice? = nil
   ) throws(TLSFailure) {
     guard let method = Self.method, let pointer = SSL_new(context.pointer) else { throw TLSFailure.last(.other) }
     self.pointer = pointer
     self.context = context
+    self.below = below
+    self.isForServer = isForServer
     self.sessions = sessions
     self.host = host
     self.decision = decision
     self.choice = choice
     socket = .allocate(capacity: 1)
     socket.initialize(
-      to: sluice_tls_socket(descriptor: descriptor, is_drained: 0, error: 0, budget: .max, received: 0))
+      to: sluice_tls_socket(
+        descriptor: descriptor, below: below?.pointer, below_socket: below?.socket, is_drained: 0, error: 0,
+        budget: .max, received: 0))
     guard sluice_tls_attach(pointer, method, socket) == 1 else { throw TLSFailure.last(.other) }
     sluice_tls_set_owner(pointer, Unmanaged.passUnretained(self).toOpaque())
     guard expect(host) else { throw TLSFailure.last(.other) }
@@ -140,13 +152,17 @@ final class TLSChannel {
     decision?.verify(store, pointer, verifies: context.verifies) ?? X509_verify_cert(store)
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamSocket.Outcome {
+  /// - Parameter isPeek: whether the bytes stay, so that the next call reads them again.
+  func read(into buffer: UnsafeMutableRawBufferPointer, isPeek: Bool = false) -> StreamSocket.Outcome {
     ERR_clear_error()
     socket.pointee.budget = Self.bytesPerCall
     // The flag that an earlier call has set may be out of date. This call may take a record from OpenSSL's memory,
     // although the system has received more bytes and has already reported them.
     socket.pointee.is_drained = 0
-    let count = SSL_read(pointer, buffer.baseAddress, Int32(clamping: buffer.count))
+    let count =
+      isPeek
+      ? SSL_peek(pointer, buffer.baseAddress, Int32(clamping: buffer.count))
+      : SSL_read(pointer, buffer.baseAddress, Int32(clamping: buffer.count))
     guard count <= 0 else {
       receivedAtData = socket.pointee.received
       return .bytes(Int(count))
@@ -187,6 +203,7 @@ final class TLSChannel {
     socket.pointee.budget = Self.bytesPerCall
     SSL_shutdown(pointer)
     ERR_clear_error()
+    below?.close()
   }
 
   private func outcome(of result: Int32) -> StreamSocket.Outcome {

@@ -1,13 +1,21 @@
+import Glibc
 import SluiceMessages
 
-/// A connected socket, with or without TLS.
+/// A connected socket, with or without TLS. Behind an HTTPS proxy, TLS to the server is inside TLS to the proxy.
 struct WireChannel {
   let socket: StreamSocket
   let tls: TLSChannel?
+  /// Whether ``tls`` leads to the server, and not only to a proxy.
+  var isSecure: Bool { tls?.isForServer == true }
 
   @inline(__always)
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> StreamSocket.Outcome {
     tls?.read(into: buffer) ?? socket.receive(into: buffer)
+  }
+
+  /// Reads without taking the bytes away.
+  func peek(into buffer: UnsafeMutableRawBufferPointer) -> StreamSocket.Outcome {
+    tls?.read(into: buffer, isPeek: true) ?? socket.receive(into: buffer, flags: Int32(MSG_PEEK))
   }
 
   /// Whether a read of `count` bytes into a buffer of `capacity` bytes has emptied the socket. The system then reports
@@ -33,8 +41,8 @@ struct WireChannel {
     var facts = ConnectionFacts()
     facts.peer = socket.address(ofPeer: true)
     facts.local = socket.address(ofPeer: false)
-    facts.isSecure = tls != nil
-    facts.security = tls?.security
+    facts.isSecure = isSecure
+    if isSecure { facts.security = tls?.security }
     return facts
   }
 

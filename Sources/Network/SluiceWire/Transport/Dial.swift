@@ -5,8 +5,8 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// Makes one connection: looks up the origin's host, connects, and sets up TLS if the scheme is https. Only the loop
-/// uses it.
+/// Makes one connection: looks up the host, connects, asks the proxy for a tunnel if there is one, and sets up TLS if
+/// the scheme is https. Only the loop uses it.
 ///
 /// Tries the addresses one after the other, and takes the first connection that succeeds (RFC 8305 §5). An attempt
 /// begins 250 ms after the previous attempt, or as soon as the previous attempt has failed.
@@ -15,6 +15,7 @@ final class Dial {
   struct Times {
     var nameLookup: UInt64 = 0
     var connect: UInt64 = 0
+    var tunnel: UInt64 = 0
     var tlsHandshake: UInt64 = 0
   }
 
@@ -29,9 +30,21 @@ final class Dial {
   /// Whether the connection is for any of the waiting transfers, and they rely on it.
   var isShared: Bool { owner == nil && !isDoubted }
   private(set) var times = Times()
+  private var addresses: [SocketAddress] = []
   private var untried: ArraySlice<SocketAddress> = []
   private var attempts: [ConnectAttempt] = []
   private var handshake: TLSHandshake?
+  private var tunnel: Tunnel?
+  /// The server to which the proxy connects; nil before its address is known, and without a tunnel.
+  private var target: TunnelTarget?
+  /// How many challenges of the proxy were answered.
+  private var answeredChallenges = 0
+  /// When the tunnel was open; without a tunnel, when the socket was connected.
+  private var reachedAt = Instant(nanoseconds: 0)
+  /// The events that epoll has reported for the socket since it is connected.
+  private var events: UInt32 = 0
+  /// The socket that is connected.
+  private var peer: ConnectAttempt?
   private var connectedAt = Instant(nanoseconds: 0)
   private var lastFailure: TransportError?
   private let limitTimer = LoopTimer()
@@ -53,7 +66,37 @@ final class Dial {
   func begin() {
     beganAt = loop.now
     loop.arm(limitTimer, at: beganAt + settings.connectTimeout, for: self)
-    pool.address(self)
+    findTarget()
+  }
+
+  /// Finds the address of the server, if the proxy does not look it up, and then connects.
+  private func findTarget() {
+    guard let way = pool.way, way.opensTunnel else { return findAddresses() }
+    guard let server = way.server else {
+      target = way.namedTarget
+      return findAddresses()
+    }
+    server.find { [self] found, _ in
+      guard !isOver else { return }
+      switch found {
+      case .failure(let error): fail(WireFailure.name(pool.origin, error))
+      case .success(let addresses):
+        target = way.target(addresses)
+        target == nil ? fail(WireFailure.withoutAddress(pool.origin, settings)) : findAddresses()
+      }
+    }
+  }
+
+  private func findAddresses() {
+    if let path = settings.unixSocket {
+      return connect(to: [SocketAddress(unixSocket: path)].compactMap { $0 })
+    }
+    pool.destination.find { [self] found, wasLookedUp in
+      switch found {
+      case .success(let addresses): connect(to: addresses, wasLookedUp: wasLookedUp)
+      case .failure(let error): fail(pool.nameFailure(error))
+      }
+    }
   }
 
   /// Whether the dial takes so long that another one should be tried beside it, as between two addresses (RFC 8305 §5).
@@ -61,8 +104,9 @@ final class Dial {
   func isSlow(at now: Instant) -> Bool { !isLookingUp && beganAt + Self.attemptDelay <= now }
 
   /// - Parameter wasLookedUp: whether the dial has waited for the addresses.
-  func connect(to addresses: [SocketAddress], wasLookedUp: Bool = false) {
+  private func connect(to addresses: [SocketAddress], wasLookedUp: Bool = false) {
     guard !isOver else { return }
+    self.addresses = addresses
     isLookingUp = false
     if wasLookedUp { times.nameLookup = loop.now.nanoseconds(since: beganAt) }
     untried = addresses[...]
@@ -76,8 +120,7 @@ final class Dial {
     loop.disarm(attemptTimer)
     for attempt in attempts { attempt.close() }
     attempts = []
-    handshake?.attempt.close()
-    handshake = nil
+    closePeer()
   }
 
   func fail(_ error: TransportError) {
@@ -86,7 +129,13 @@ final class Dial {
     if isLookingUp {
       times.nameLookup = now.nanoseconds(since: beganAt)
     } else if handshake != nil {
-      times.tlsHandshake = now.nanoseconds(since: connectedAt)
+      if isProxyReached {
+        times.tlsHandshake = now.nanoseconds(since: reachedAt)
+      } else {
+        times.tunnel = now.nanoseconds(since: connectedAt)
+      }
+    } else if tunnel != nil {
+      times.tunnel = now.nanoseconds(since: connectedAt)
     } else if let attempt = attempts.first {
       times.connect = now.nanoseconds(since: attempt.beganAt)
     }
@@ -107,42 +156,114 @@ final class Dial {
     untried = []
     loop.disarm(attemptTimer)
     connectedAt = loop.now
+    reachedAt = connectedAt
     times.connect = connectedAt.nanoseconds(since: attempt.beganAt)
-    guard pool.origin.scheme == .https else {
-      return finish(WireChannel(socket: attempt.socket, tls: nil), attempt.address, events)
+    self.events = events
+    peer = attempt
+    guard let way = pool.way, way.proxy.kind == .https else {
+      return didReachProxy(WireChannel(socket: attempt.socket, tls: nil))
     }
-    do throws(TransportError) {
-      let handshake = TLSHandshake(try pool.makeTLS(attempt.socket.descriptor), attempt, self)
-      self.handshake = handshake
-      pool.transport.place(handshake, attempt.socket.descriptor)
-      handshakeIsReady(handshake, events)
-    } catch {
-      attempt.close()
-      fail(error)
-    }
+    do throws(TLSFailure) {
+      handshake(over: try way.makeTLS(attempt.socket.descriptor), attempt)
+    } catch { fail(WireFailure.proxyTLS(pool.origin, way.proxy, error, settings)) }
+  }
+
+  private func handshake(over channel: TLSChannel, _ attempt: ConnectAttempt) {
+    let handshake = TLSHandshake(channel, attempt, self)
+    self.handshake = handshake
+    pool.transport.place(handshake, attempt.socket.descriptor)
+    handshakeIsReady(handshake, 0)
   }
 
   /// Continues the handshake when the peer has sent bytes, or when the socket can take more.
   func handshakeIsReady(_ handshake: TLSHandshake, _ events: UInt32) {
-    guard !isOver else { return }
-    handshake.events |= events
+    guard !isOver, self.handshake === handshake else { return }
+    self.events |= events
     switch handshake.channel.handshake() {
     case .wouldBlock: return
     case .done:
-      times.tlsHandshake = loop.now.nanoseconds(since: connectedAt)
-      let attempt = handshake.attempt
       self.handshake = nil
-      finish(
-        WireChannel(socket: attempt.socket, tls: handshake.channel), attempt.address,
-        handshake.events | EPOLLIN.rawValue)
+      let channel = WireChannel(socket: handshake.attempt.socket, tls: handshake.channel)
+      guard handshake.channel.isForServer else { return didReachProxy(channel) }
+      times.tlsHandshake = loop.now.nanoseconds(since: reachedAt)
+      finish(channel, events: EPOLLIN.rawValue)
     case .asks(let challenge):
       guard !isAsking else { return }
       isAsking = true
       // While delegates decide, the dial's time limit is suspended, because they have their own deadlines.
       loop.disarm(limitTimer)
       pool.decide(challenge, for: self)
-    case .failed(let failure): fail(WireFailure.tls(pool.origin, failure, settings))
+    case .failed(let failure):
+      if !handshake.channel.isForServer, let proxy = pool.way?.proxy {
+        return fail(WireFailure.proxyTLS(pool.origin, proxy, failure, settings))
+      }
+      fail(WireFailure.tls(pool.origin, failure, settings))
     }
+  }
+
+  // MARK: Proxies
+
+  /// Called when bytes can be sent to the proxy, or to the server if there is no proxy.
+  private func didReachProxy(_ channel: WireChannel) {
+    guard let way = pool.way, way.opensTunnel, let target else { return didReachServer(channel) }
+    do throws(ProxyFault) {
+      let dialogue = try way.dialogue(to: target)
+      if way.proxy.isHTTP { pool.tellTunnelHead(dialogue.opening, owner) }
+      let tunnel = Tunnel(channel, dialogue, self)
+      self.tunnel = tunnel
+      pool.transport.place(tunnel, channel.socket.descriptor)
+      tunnelIsReady(tunnel)
+    } catch { fail(WireFailure.proxy(pool.origin, way.proxy, error.reason, settings.names)) }
+  }
+
+  /// Continues the talk with the proxy when it has sent bytes, or when the socket can take more.
+  func tunnelIsReady(_ tunnel: Tunnel) {
+    guard !isOver, self.tunnel === tunnel else { return }
+    switch tunnel.proceed(pool.transport.input) {
+    case .waiting: return
+    case .open:
+      events |= tunnel.events
+      self.tunnel = nil
+      reachedAt = loop.now
+      times.tunnel = reachedAt.nanoseconds(since: connectedAt)
+      didReachServer(tunnel.channel)
+    case .refused(let refusal): didRefuse(refusal)
+    case .lost(let code): didRefuse(TunnelRefusal(reason: WireFailure.proxyLost(tunnel.channel.tls?.failure, code)))
+    }
+  }
+
+  /// Asks once more over a new connection if the proxy demands proof of the user and there is an answer.
+  private func didRefuse(_ refusal: TunnelRefusal) {
+    guard let way = pool.way else { return }
+    if !refusal.challenges.isEmpty,
+      way.authorization?.take(refusal.challenges, answered: answeredChallenges, &loop.random) == true
+    {
+      answeredChallenges += 1
+      closePeer()
+      return connect(to: addresses)
+    }
+    fail(WireFailure.proxy(pool.origin, way.proxy, refusal.reason, settings.names))
+  }
+
+  /// Called when bytes can be sent to the server.
+  private func didReachServer(_ channel: WireChannel) {
+    guard pool.origin.scheme == .https, let peer else { return finish(channel, events: tunnelEvents) }
+    do throws(TransportError) {
+      handshake(over: try pool.makeTLS(peer.socket.descriptor, inside: channel.tls), peer)
+    } catch { fail(error) }
+  }
+
+  /// Behind a tunnel, the server may have sent bytes that epoll has already reported.
+  private var tunnelEvents: UInt32 { target == nil && pool.way?.proxy.kind != .https ? 0 : EPOLLIN.rawValue }
+
+  /// Whether the proxy has opened the tunnel, or none is needed.
+  private var isProxyReached: Bool { handshake?.channel.isForServer == true }
+
+  private func closePeer() {
+    handshake = nil
+    tunnel = nil
+    peer?.close()
+    peer = nil
   }
 
   /// Continues the handshake when a delegate has answered the challenge without refusing.
@@ -154,11 +275,14 @@ final class Dial {
     handshakeIsReady(handshake, 0)
   }
 
-  /// - Parameter events: the events that epoll has reported so far. It does not report them again.
-  private func finish(_ channel: WireChannel, _ address: SocketAddress, _ events: UInt32) {
+  /// - Parameter events: events that epoll will not report again, besides those that it has reported.
+  private func finish(_ channel: WireChannel, events more: UInt32) {
+    guard let peer else { return }
+    self.peer = nil
     cancel()
+    let events = events | more
     let pool = pool
-    guard let connection = make(channel, address) else {
+    guard let connection = make(channel, peer.address) else {
       pool.transport.remove(channel.socket.descriptor)
       channel.close()
       return pool.didNotConnect(WireFailure.socket(pool.origin, ENOMEM), self)
@@ -171,7 +295,8 @@ final class Dial {
 
   /// Makes a connection for the protocol that the server has chosen (RFC 7301). Returns nil if there is no memory.
   private func make(_ channel: WireChannel, _ address: SocketAddress) -> HTTPConnection? {
-    guard channel.tls?.hasChosenHTTP2 ?? settings.assumesHTTP2 else {
+    let isHTTP2 = channel.isSecure ? channel.tls?.hasChosenHTTP2 == true : settings.assumesHTTP2
+    guard isHTTP2 else {
       return WireConnection(channel, pool, address.text, times)
     }
     return HTTP2Connection(on: channel, pool, address.text, times)
@@ -180,7 +305,7 @@ final class Dial {
   private func attemptHasFailed(_ attempt: ConnectAttempt, _ code: Int32) {
     attempt.close()
     attempts.removeAll { $0 === attempt }
-    lastFailure = WireFailure.connect(pool.origin, attempt.address, code)
+    lastFailure = pool.connectFailure(attempt.address, code)
     tryNext()
   }
 
@@ -193,7 +318,7 @@ final class Dial {
       }
     }
     guard !isOver, attempts.isEmpty else { return }
-    fail(lastFailure ?? WireFailure.withoutAddress(pool.origin, settings))
+    fail(lastFailure ?? pool.withoutAddress)
   }
 
   /// If the process has no descriptor left, closes an idle connection and tries again. Otherwise connections to one
@@ -219,7 +344,7 @@ final class Dial {
     let attempt = ConnectAttempt(socket, address, self, at: loop.now)
     if case .failed(let code) = socket.connect(to: address) {
       socket.close()
-      lastFailure = WireFailure.connect(pool.origin, address, code)
+      lastFailure = pool.connectFailure(address, code)
       return false
     }
     // If the socket is already connected, epoll reports it at once.
@@ -237,9 +362,17 @@ final class Dial {
 extension Dial: LoopTimerTarget {
   func timerDidFire(_ timer: LoopTimer) {
     if timer === attemptTimer { return tryNext() }
-    let missing =
-      isLookingUp ? "the name was not resolved" : handshake == nil ? "no connection" : "the TLS handshake did not end"
-    fail(WireFailure.connectTimeout(pool.origin, settings, missing))
+    if let refusal = tunnel?.refusalAtEnd { return didRefuse(refusal) }
+    fail(WireFailure.connectTimeout(pool.origin, settings, missingStep))
+  }
+
+  private var missingStep: String {
+    let peer = pool.way == nil ? "" : " to the proxy"
+    if isLookingUp { return "the name was not resolved" }
+    if tunnel != nil { return "the proxy did not connect to the server" }
+    guard let handshake else { return "no connection\(peer)" }
+    return handshake.channel.isForServer
+      ? "the TLS handshake did not end" : "the TLS handshake with the proxy did not end"
   }
 }
 
@@ -272,8 +405,6 @@ final class ConnectAttempt: WireEndpoint {
 final class TLSHandshake: WireEndpoint {
   let channel: TLSChannel
   let attempt: ConnectAttempt
-  /// The events that epoll has reported for the socket.
-  var events: UInt32 = 0
   private unowned(unsafe) let dial: Dial
 
   init(_ channel: TLSChannel, _ attempt: ConnectAttempt, _ dial: Dial) {

@@ -16,11 +16,16 @@ import SluiceTransport
 /// others do not rely on this attempt any more: another one is begun beside it.
 final class OriginPool {
   let key: PoolKey
-  let preamble: RequestHead.Preamble
+  /// The preamble of the last request.
+  private var preamble: RequestHead.Preamble
+  /// The origin of the preamble, if a proxy gets requests to several origins.
+  private var preambleOrigin: Origin
   /// The transport's settings, with the client certificate and the Unix socket of this pool.
   let settings: TransportSettings
-  /// The host or socket to which the connections of this pool lead.
-  private let destination: SocketSettings.Place
+  /// The host to which the connections of this pool lead: the proxy, or the server.
+  let destination: PlaceAddresses
+  /// How the connections lead through the proxy; nil if there is none.
+  let way: ProxyWay?
   // There is no lasting reference cycle, because the transport releases its pools when the loop ends.
   let transport: WireTransport
   /// The maximum number of connections that are open or being made; nil for no limit.
@@ -53,9 +58,6 @@ final class OriginPool {
   /// The number of connections that are open, including idle ones, or being made.
   private var connectionCount = 0
   private let sessions = TLSSessions()
-  private var addresses = AddressCache()
-  /// Dials that wait for the addresses of the origin.
-  private var unaddressed: [Dial] = []
 
   /// How many transfers a connection to the origin carries.
   private enum Speech {
@@ -80,9 +82,12 @@ final class OriginPool {
     }
     if let unixSocket = key.unixSocket { settings.unixSocket = unixSocket }
     self.settings = settings
-    destination = settings.sockets.destination(of: SocketSettings.Place(host: origin.lookUpName, port: origin.port))
+    let server = settings.sockets.destination(of: SocketSettings.Place(host: origin.lookUpName, port: origin.port))
+    way = key.proxy.map { ProxyWay($0, to: server, opensTunnel: key.opensTunnel, transport) }
+    destination = PlaceAddresses(key.proxy?.place ?? server, transport)
     self.transport = transport
-    preamble = RequestHead.Preamble(origin, transport.defaults)
+    preamble = Self.preamble(origin, transport, isForProxy: way?.opensTunnel == false)
+    preambleOrigin = origin
     limit = transport.settings.maximumConnectionsPerHost.map { max(1, $0 / max(1, transport.settings.loops)) }
   }
 
@@ -252,7 +257,8 @@ final class OriginPool {
     forget(dial)
     speech = .single
     connectionCount -= 1
-    addresses.distrust()
+    destination.distrust()
+    way?.server?.distrust()
     // No transfer relies on a doubted dial, so none gets its error.
     let transfer = dial.owner ?? (dial.isDoubted ? nil : waiting.popFirst())
     transfer?.times.fail(dial.times, at: Loop.now)
@@ -305,6 +311,43 @@ final class OriginPool {
   /// Called when a transfer has ended and a connection was being made for it alone.
   func abandon(_ dial: Dial) {
     if dials[ObjectIdentifier(dial)] != nil { drop(dial) }
+  }
+
+  /// The first lines of the head of a request.
+  func preamble(for url: HTTPURL) -> RequestHead.Preamble {
+    guard let way, !way.opensTunnel, !url.isAt(preambleOrigin) else { return preamble }
+    preambleOrigin = url.origin
+    preamble = Self.preamble(preambleOrigin, transport, isForProxy: true)
+    return preamble
+  }
+
+  private static func preamble(
+    _ origin: Origin, _ transport: WireTransport, isForProxy: Bool
+  ) -> RequestHead.Preamble {
+    RequestHead.Preamble(
+      origin, transport.defaults, isForProxy: isForProxy,
+      version: transport.settings.httpVersion == .http10 ? .http10 : .http11)
+  }
+
+  /// Adds what the proxy is told about the user, unless the request already answers a challenge of the proxy.
+  func addProxyAuthorization(to headers: inout HeaderFields, _ request: borrowing Request) {
+    guard let way, !way.opensTunnel, let authorization = way.authorization else { return }
+    if let index = headers.firstIndex(named: "proxy-authorization".utf8.span),
+      headers.marks(at: index).contains(.forProxy)
+    {
+      return
+    }
+    let target = "\(request.url.origin)\(request.url.requestTarget)"
+    guard let value = authorization.value(request.method, target) else { return }
+    headers.append("Proxy-Authorization", value, marks: [.sensitive, .forProxy])
+  }
+
+  /// Shows the head of a CONNECT, if a transfer that waits for the connection wants to show its heads.
+  func tellTunnelHead(_ head: [UInt8], _ owner: WireTransfer?) {
+    guard let tell = settings.onSentHead, let transfer = owner ?? waiting.first(where: { !$0.isOver }),
+      transfer.options.tellsHead
+    else { return }
+    tell(head)
   }
 
   /// Begins the connections that the waiting transfers need, within the limit.
@@ -380,61 +423,21 @@ final class OriginPool {
   private func forget(_ dial: Dial) {
     guard dials.removeValue(forKey: ObjectIdentifier(dial)) != nil else { return }
     if dial.isShared { sharedDials -= 1 }
-    unaddressed.removeAll { $0 === dial }
   }
 
-  /// Makes the TLS channel for a connection of this pool.
-  func makeTLS(_ descriptor: Int32) throws(TransportError) -> TLSChannel {
+  /// Makes the TLS channel to the server for a connection of this pool.
+  ///
+  /// - Parameter below: the connection over TLS to the proxy, if there is one.
+  func makeTLS(_ descriptor: Int32, inside below: TLSChannel?) throws(TransportError) -> TLSChannel {
     do throws(TLSFailure) {
       let decision = key.handshake.flatMap {
         $0.decidesTrust ? TrustDecision(origin, $0.scope, transport.approvals) : nil
       }
       let choice = key.handshake?.choosesCertificate == true ? CertificateChoice(origin) : nil
       return try TLSChannel(
-        descriptor, transport.tlsContext(settings.tls, mayOfferHTTP2: !demandsHTTP1), sessions, host: origin.host,
-        decision,
-        choice)
+        descriptor, inside: below, transport.tlsContext(settings.tls, mayOfferHTTP2: !demandsHTTP1), sessions,
+        host: origin.host, decision, choice)
     } catch { throw WireFailure.tls(origin, error, settings) }
-  }
-
-  // MARK: Addresses
-
-  /// Gives the dial the addresses of the origin: now if they are known, otherwise after the look-up.
-  func address(_ dial: Dial) {
-    if let path = settings.unixSocket {
-      return dial.connect(to: [SocketAddress(unixSocket: path)].compactMap { $0 })
-    }
-    if let given = settings.sockets.addresses(of: destination) { return dial.connect(to: socketAddresses(given)) }
-    if let address = SocketAddress(destination.host, port: destination.port) {
-      return dial.connect(to: [address].filter { settings.sockets.family.includes($0.family) })
-    }
-    let now = transport.loop.turnBegan
-    let isUsable = addresses.isUsable(at: now)
-    if !isUsable { unaddressed.append(dial) }
-    if !addresses.isLookingUp, !isUsable || addresses.wantsRefresh(at: now) {
-      addresses.isLookingUp = true
-      transport.lookUp(destination.host, for: key)
-    }
-    if isUsable { dial.connect(to: socketAddresses(addresses.addresses)) }
-  }
-
-  func didResolve(_ answer: NameResolver.Answer) {
-    addresses.isLookingUp = false
-    let waiting = unaddressed
-    unaddressed = []
-    switch answer {
-    case .success(let found):
-      _ = addresses.didResolve(to: found, at: Loop.now)
-      for dial in waiting { dial.connect(to: socketAddresses(addresses.addresses), wasLookedUp: true) }
-    case .failure(let error):
-      addresses.didNotResolve(at: Loop.now)
-      for dial in waiting { dial.fail(WireFailure.name(origin, error)) }
-    }
-  }
-
-  private func socketAddresses(_ addresses: [String]) -> [SocketAddress] {
-    let known = addresses.compactMap { SocketAddress($0, port: destination.port) }
-    return SocketAddress.interleaved(known.filter { settings.sockets.family.includes($0.family) })
   }
 
   // MARK: Idle connections
@@ -471,7 +474,6 @@ final class OriginPool {
   func close() {
     for dial in dials.values { dial.cancel() }
     dials = [:]
-    unaddressed = []
     while let connection = idle.last { connection.close() }
     while let connection = multiplexed.last { connection.closeIdle() }
   }
@@ -502,5 +504,25 @@ final class OriginPool {
       return connection
     }
     return nil
+  }
+}
+
+// What went wrong on the way to the proxy or, without a proxy, to the server.
+extension OriginPool {
+  func nameFailure(_ error: NameError) -> TransportError {
+    guard let proxy = way?.proxy else { return WireFailure.name(origin, error) }
+    let reason = "cannot resolve the proxy \(PlainText.quote(proxy.place.host)): \(error.advice)"
+    return WireFailure.proxyUnreachable(origin, reason, settings.names)
+  }
+
+  func connectFailure(_ address: SocketAddress, _ code: Int32) -> TransportError {
+    guard let proxy = way?.proxy else { return WireFailure.connect(origin, address, code) }
+    let reason = "no connection to the proxy \(proxy.name): \(SystemError.text(code))"
+    return WireFailure.proxyUnreachable(origin, reason, settings.names)
+  }
+
+  var withoutAddress: TransportError {
+    guard let proxy = way?.proxy else { return WireFailure.withoutAddress(origin, settings) }
+    return WireFailure.proxyWithoutAddress(origin, proxy, settings)
   }
 }

@@ -72,8 +72,10 @@ final class WireConnection: HTTPConnection {
     if case .length(let count) = framing, count > WireTransfer.patientBytes {
       transfer.addExpectation(to: &headers, pool)
     }
+    pool.addProxyAuthorization(to: &headers, transfer.request)
     let facts = RequestHead.append(
-      to: &transport.output, method: transfer.request.method, url: transfer.request.url, pool.preamble,
+      to: &transport.output, method: transfer.request.method, url: transfer.request.url,
+      pool.preamble(for: transfer.request.url),
       omitting: transfer.request.omittedDefaults, headers, framing)
     let isChunked = framing.isChunked
     if isChunked, transfer.hasTrailers {
@@ -234,7 +236,7 @@ final class WireConnection: HTTPConnection {
       if !body.isDone, try !takeBody(bytes, &position, transfer) { return position }
       if body.isDone { complete(transfer, isClean: position == bytes.count) }
     } catch {
-      transfer.fail(WireFailure.invalid(error, pool.origin))
+      transfer.fail(WireFailure.invalid(error, transfer.request.url.origin))
     }
     return position
   }
@@ -277,7 +279,7 @@ final class WireConnection: HTTPConnection {
         body = ResponseBody(head.body, transport.limits)
         if head.status == 417, transfer.addsExpectation, transfer.request.body.isReplayable {
           pool.takesExpectations = false
-          transfer.fail(WireFailure.expectation(pool.origin))
+          transfer.fail(WireFailure.expectation(transfer.request.url.origin))
           return false
         }
         // In a refusal, the server has answered without reading the whole body. Otherwise, it may still be reading the
@@ -311,7 +313,7 @@ final class WireConnection: HTTPConnection {
     }
     let isReusable =
       isClean && sender.isDone && usableUntil > transport.loop.turnBegan && sendFailure == nil && !hasHungUp
-      && !head.endsConnection
+      && !head.endsConnection && transport.settings.httpVersion != .http10
       && !head.contradictsNoBody
       && (isDrained || !channel.hasInput())
     self.transfer = nil
@@ -332,17 +334,18 @@ final class WireConnection: HTTPConnection {
 
   private func didBreak(_ code: Int32) {
     guard let transfer else { return close() }
+    let origin = transfer.request.url.origin
     let isUnanswered = transfer.times.firstByteAt == nil
     if isUnanswered, requestCount > 1 {
       return transfer.fail(
-        WireFailure.resent(pool.origin, transfer.request.method, isBeforeSending: sender.sentBytes == 0))
+        WireFailure.resent(origin, transfer.request.method, isBeforeSending: sender.sentBytes == 0))
     }
-    if let failure = channel.tls?.failure, let error = WireFailure.refusal(pool.origin, failure, pool.settings) {
+    if let failure = channel.tls?.failure, let error = WireFailure.refusal(origin, failure, pool.settings) {
       return transfer.fail(error)
     }
     transfer.fail(
       WireFailure.lost(
-        pool.origin, channel.tls?.failure, code == 0 ? sendFailure ?? 0 : code, hasBytes: !isUnanswered,
+        origin, channel.tls?.failure, code == 0 ? sendFailure ?? 0 : code, hasBytes: !isUnanswered,
         hasHead: stage == .body,
         isBeforeSending: sender.sentBytes == 0))
   }

@@ -15,17 +15,27 @@ enum WireFailure {
       isBeforeSending: true)
   }
 
+  private static func kind(_ settings: TransportSettings) -> String {
+    switch settings.sockets.family {
+    case .any: "address that a socket takes"
+    case .ipv4: "IPv4 address"
+    case .ipv6: "IPv6 address"
+    }
+  }
+
+  static func proxyWithoutAddress(
+    _ origin: Origin, _ proxy: Proxy, _ settings: TransportSettings
+  ) -> TransportError {
+    let reason = "no connection to the proxy \(proxy.name): it has no \(kind(settings))"
+    return make(.proxy, reason + settings.names.proxyAdvice, origin, isBeforeSending: true)
+  }
+
   static func withoutAddress(_ origin: Origin, _ settings: TransportSettings) -> TransportError {
     if let path = settings.unixSocket {
       let reason = "no connection: \(PlainText.path(path)) is too long for the path of a Unix socket, or empty"
       return make(.connect, reason + "; see transport.unixSocket", origin, isBeforeSending: true)
     }
-    let kind =
-      switch settings.sockets.family {
-      case .any: "address that a socket takes"
-      case .ipv4: "IPv4 address"
-      case .ipv6: "IPv6 address"
-      }
+    let kind = kind(settings)
     if SystemNames.isAddress(origin.host) {
       return make(.connect, "no connection: \(origin.host) is not an \(kind)", origin, isBeforeSending: true)
     }
@@ -57,6 +67,30 @@ enum WireFailure {
       .connect,
       "no connection to \(PlainText.path(address.text)): \(SystemError.text(code)); check \(places), and that the server"
         + " runs", origin, isBeforeSending: true)
+  }
+
+  /// The proxy could not be reached, or has refused.
+  static func proxy(
+    _ origin: Origin, _ proxy: Proxy, _ reason: String, _ names: SettingNames
+  ) -> TransportError {
+    make(.proxy, "the proxy \(proxy.name): \(reason)\(names.proxyAdvice)", origin, isBeforeSending: true)
+  }
+
+  static func proxyUnreachable(_ origin: Origin, _ reason: String, _ names: SettingNames) -> TransportError {
+    make(.proxy, reason + names.proxyAdvice, origin, isBeforeSending: true)
+  }
+
+  static func proxyTLS(
+    _ origin: Origin, _ proxy: Proxy, _ failure: TLSFailure, _ settings: TransportSettings
+  ) -> TransportError {
+    let reason = "no TLS connection to the proxy \(proxy.name): \(failure.detail)"
+    return make(.proxy, reason + settings.names.proxyAdvice, origin, isBeforeSending: true)
+  }
+
+  /// A phrase for a proxy that has ended the connection.
+  static func proxyLost(_ failure: TLSFailure?, _ code: Int32) -> String {
+    let reason = failure?.detail ?? (code == 0 ? "" : SystemError.text(code))
+    return "it closed the connection before it connected to the server" + (reason.isEmpty ? "" : ": \(reason)")
   }
 
   /// nghttp2 did not accept a request.

@@ -41,6 +41,7 @@ struct WireTimes {
   /// earlier, for another transfer. So only the part of these times counts in which this transfer waited.
   private mutating func take(_ times: Dial.Times) {
     dial.tlsHandshake = take(times.tlsHandshake)
+    dial.tunnel = take(times.tunnel)
     dial.connect = take(times.connect)
     dial.nameLookup = take(times.nameLookup)
   }
@@ -67,6 +68,7 @@ struct WireTimes {
     var phases = TransferTimings.Nanoseconds()
     phases.nameLookup = dial.nameLookup
     phases.connect = dial.connect
+    phases.tunnel = dial.tunnel
     phases.tlsHandshake = dial.tlsHandshake
     guard let issuedAt else {
       phases.queue = waitingSince.map { now.nanoseconds(since: $0) } ?? queue

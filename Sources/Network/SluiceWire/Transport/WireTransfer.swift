@@ -186,6 +186,7 @@ final class WireTransfer: Transfer {
     {
       return end(excess)
     }
+    if let refusal = transport.refusal(of: request, options) { return end(refusal) }
     isHead = request.method.utf8.count == 4 && request.method == "HEAD"
     do throws(TransportError) { try openUpload() } catch { return end(error) }
     pool.serve(self)
@@ -199,7 +200,8 @@ final class WireTransfer: Transfer {
   /// table.
   private var pool: OriginPool {
     options.handshake != nil || options.hasRoute
-      ? transport.pool(PoolKey(request, options, for: self)) : transport.pool(for: request.url)
+      ? transport.pool(PoolKey(request, options, transport.proxies, transport.settings, for: self))
+      : transport.pool(for: request.url)
   }
 
   /// The number of a pool that is for this hop alone; 0 before it is needed.

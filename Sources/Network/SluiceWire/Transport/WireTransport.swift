@@ -43,6 +43,10 @@ package final class WireTransport: Transport, @unchecked Sendable {
   let approvals: TrustApprovals
 
   private var sourceIndex = 0
+  /// Decide which proxy carries which requests.
+  let proxies: ProxyRules
+  /// What the proxies are told about the user.
+  private var authorizations: [Proxy: ProxyAuthorization] = [:]
   private var contexts: [ContextKey: TLSContext] = [:]
   /// The endpoints by their descriptor.
   @exclusivity(unchecked) private var endpoints: [WireEndpoint?] = []
@@ -111,6 +115,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
     limits = MessageLimits(settings.responseLimits)
     maximumHeldBytes = settings.maximumHeldRequestBytes
     decodesContent = settings.decodesContent
+    proxies = ProxyRules(settings)
     offersHTTP2 = settings.httpVersion == .http2 || settings.httpVersion == .http3
     defaults = RequestHead.Defaults(
       codings: settings.decodesContent ? ContentCoding.acceptEncoding : nil,
@@ -213,7 +218,8 @@ package final class WireTransport: Transport, @unchecked Sendable {
   /// The shared pool of an origin, for transfers whose connection needs nothing special.
   func pool(for url: HTTPURL) -> OriginPool {
     if let lastPool, url == lastURL || url.isAt(lastPool.origin) { return lastPool }
-    let pool = pool(PoolKey(url.origin))
+    let origin = url.origin
+    let pool = pool(PoolKey(origin, proxies, settings))
     lastURL = url
     lastPool = pool
     return pool
@@ -243,11 +249,20 @@ package final class WireTransport: Transport, @unchecked Sendable {
   /// Why a request body of known size is not sent; nil if it is small enough.
   func excess(of request: borrowing Request) -> TransportError? { settings.excess(of: request) }
 
-  /// Looks up the host name to which the connections of a pool lead.
-  func lookUp(_ name: String, for key: PoolKey) {
-    resolver.addresses(of: name) { [self] answer in
-      loop.post { [self] in pools[key]?.didResolve(answer) }
-    }
+  /// Looks up a host name.
+  ///
+  /// - Parameter use: gets the answer, on the loop.
+  func lookUp(_ name: String, then use: @escaping @Sendable (NameResolver.Answer) -> Void) {
+    resolver.addresses(of: name) { [loop] answer in loop.post { use(answer) } }
+  }
+
+  /// What a proxy is told about the user; nil if its URL names none.
+  func authorization(for proxy: Proxy) -> ProxyAuthorization? {
+    if let known = authorizations[proxy] { return known }
+    guard let credentials = proxy.credentials, proxy.isHTTP else { return nil }
+    let authorization = ProxyAuthorization(credentials)
+    authorizations[proxy] = authorization
+    return authorization
   }
 
   private struct ContextKey: Hashable {
@@ -394,6 +409,15 @@ extension WireTransport: LoopSource {
 }
 
 extension WireTransport {
+  package func usesProxy(for origin: Origin) -> Bool {
+    proxies.proxy(for: origin)?.opensTunnel(to: origin, settings) == false
+  }
+
+  package func answerProxy(_ challenges: [Challenge], for origin: Origin, answered: Int) -> Bool {
+    guard let proxy = proxies.proxy(for: origin), let authorization = authorization(for: proxy) else { return false }
+    return authorization.take(challenges, answered: answered, &loop.random)
+  }
+
   package func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer {
     settings.makeBodyGatherer(on: loop, options)
   }

@@ -4,6 +4,7 @@ import SluicePipeline
 import SluicePlugin
 import SluiceServer
 import SluiceTestKit
+import SluiceTransport
 import Testing
 
 @testable import SluiceAssembly

@@ -23,6 +23,10 @@ final class ArchiveTransport: Transport {
 
   func usesProxy(for origin: Origin) -> Bool { transport.usesProxy(for: origin) }
 
+  func answerProxy(_ challenges: [Challenge], for origin: Origin, answered: Int) -> Bool {
+    transport.answerProxy(challenges, for: origin, answered: answered)
+  }
+
   func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer { transport.makeBodyGatherer(options) }
 
   func makeRequestGatherer(_ options: TransferOptions) -> any BodyGatherer { transport.makeRequestGatherer(options) }

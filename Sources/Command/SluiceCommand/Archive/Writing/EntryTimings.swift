@@ -3,7 +3,7 @@ import SluiceMessages
 /// The phases of a hop as an archive has them: in milliseconds, and -1 for a phase that did not happen.
 struct EntryTimings {
   private let phases: [(name: String, microseconds: Int?)]
-  /// In this format, the phase `connect` includes the TLS handshake, so the handshake is not one of `phases`.
+  /// In this format, the phase `connect` includes the tunnel of a proxy and the TLS handshake, so the handshake is not one of `phases`.
   private let handshake: Int?
 
   init(_ timings: TransferTimings) {
@@ -12,7 +12,7 @@ struct EntryTimings {
     handshake = phase(timings.tlsHandshake)
     phases = [
       ("blocked", microseconds(timings.queue)), ("dns", phase(timings.nameLookup)),
-      ("connect", phase(timings.connect + timings.tlsHandshake)), ("send", microseconds(timings.send)),
+      ("connect", phase(timings.connect + timings.tunnel + timings.tlsHandshake)), ("send", microseconds(timings.send)),
       ("wait", microseconds(timings.wait)), ("receive", microseconds(timings.receive)),
     ]
   }

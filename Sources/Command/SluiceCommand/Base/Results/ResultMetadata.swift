@@ -36,6 +36,7 @@ enum ResultMetadata {
       "bytesReceived": JSONValue(Int64(timings.bytesReceived)),
       "isConnectionReused": JSONValue(timings.isConnectionReused),
     ]
+    if timings.tunnel > .zero { document["tunnelNs"] = nanoseconds(timings.tunnel) }
     document["peerAddress"] = timings.peerAddress.map { JSONValue($0) }
     document["engine"] = timings.engine.map { JSONValue($0.rawValue) }
     return document

@@ -132,7 +132,7 @@ struct WriteOut {
     var earlier: Duration { hops.dropLast().reduce(.zero) { $0 + $1.timings.total } }
     var lookup: Duration { timings.queue + timings.nameLookup }
     var connect: Duration { lookup + timings.connect }
-    var handshake: Duration { connect + timings.tlsHandshake }
+    var handshake: Duration { connect + timings.tunnel + timings.tlsHandshake }
     var firstByte: Duration { handshake + timings.send + timings.wait }
 
     /// Bytes of the body per second.

@@ -70,6 +70,8 @@ struct Waterfall {
       Phase(name: "connect", time: timings.connect, note: timings.isConnectionReused ? "reused \(peer)" : peer),
       Phase(name: "tls", time: timings.tlsHandshake),
     ]
+    // Only a proxy opens a tunnel.
+    if timings.tunnel > .zero { phases.insert(Phase(name: "tunnel", time: timings.tunnel), at: phases.count - 1) }
     let range = hop.begin..<(hop.issued ?? hop.received ?? hop.end)
     let rest = max(.zero, range.length - phases.reduce(.zero) { $0 + $1.time })
     if hop.issued != nil {

@@ -39,7 +39,7 @@ extension sluice_timings {
     let phases = timings.nanoseconds
     self.init(
       size: UInt32(MemoryLayout<sluice_timings>.size), is_connection_reused: timings.isConnectionReused ? 1 : 0,
-      queue_ns: phases.queue, name_lookup_ns: phases.nameLookup, connect_ns: phases.connect,
+      queue_ns: phases.queue, name_lookup_ns: phases.nameLookup, connect_ns: phases.connect + phases.tunnel,
       tls_handshake_ns: phases.tlsHandshake, send_ns: phases.send, wait_ns: phases.wait, receive_ns: phases.receive,
       bytes_sent: UInt64(clamping: timings.bytesSent), bytes_received: UInt64(clamping: timings.bytesReceived))
   }

@@ -1,8 +1,6 @@
-import Sluice
 import SluiceMessages
+import SluiceTransport
 import Testing
-
-@testable import SluiceEngine
 
 /// The computations of RFC 7616.
 @Suite struct DigestTests {

@@ -1,21 +1,21 @@
-import SluiceMessages
+package import SluiceMessages
 
 /// A challenge of the scheme Digest (RFC 7616 §3.3). Its quality of protection is `auth` or, as in RFC 2069, missing.
-struct DigestChallenge: Sendable, Hashable {
-  let realm: String
-  var nonce: String
+package struct DigestChallenge: Sendable, Hashable {
+  package let realm: String
+  package var nonce: String
   let opaque: String?
   let algorithm: DigestAlgorithm
   /// Whether the server offers the quality `auth`; false if it names no quality.
   let hasQuality: Bool
   /// Whether the server has refused the request only because the nonce was too old, and not because of the credentials.
-  let isStale: Bool
+  package let isStale: Bool
   /// Whether the user's name must be sent as a hash (§3.4.4).
   let hashesUser: Bool
   let isUTF8: Bool
 
   /// Returns nil if the challenge has another scheme, lacks a parameter, or names an unknown algorithm or quality.
-  init?(_ challenge: Challenge) {
+  package init?(_ challenge: Challenge) {
     guard challenge.isScheme("digest"), let realm = challenge["realm"], let nonce = challenge["nonce"],
       let algorithm = DigestAlgorithm(challenge["algorithm"] ?? "MD5")
     else { return nil }
@@ -40,7 +40,7 @@ struct DigestChallenge: Sendable, Hashable {
   /// - Parameters:
   ///   - count: the number of requests with this nonce, including this one.
   ///   - clientNonce: a random text, which is the same for all requests with one nonce.
-  func answer(
+  package func answer(
     _ credentials: Credentials, _ method: String, _ target: String, _ count: UInt32, _ clientNonce: String
   ) -> String? {
     let number = Self.number(count)
@@ -98,4 +98,9 @@ struct DigestChallenge: Sendable, Hashable {
     }
     return quoted + "\""
   }
+}
+
+extension HTTPURL {
+  /// Path and query, as in the request line (RFC 9112 §3.2.1).
+  package var requestTarget: String { query.map { "\(path)?\($0)" } ?? path }
 }

@@ -1,7 +1,7 @@
 import CCrypto
 
 /// A hash of Digest authentication (RFC 7616 §3.3, §6.1).
-struct DigestAlgorithm: Sendable, Hashable {
+package struct DigestAlgorithm: Sendable, Hashable {
   private enum Hash: String, Sendable {
     case md5 = "md5"
     case sha256 = "sha-256"
@@ -9,9 +9,9 @@ struct DigestAlgorithm: Sendable, Hashable {
   }
 
   /// The name as the server spells it.
-  let name: String
+  package let name: String
   /// Whether the name ends with `-sess`: all requests with the same nonce use one hash of user and password.
-  let isSession: Bool
+  package let isSession: Bool
   private let hash: Hash
 
   init?(_ name: String) {

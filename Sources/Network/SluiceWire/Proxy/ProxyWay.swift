@@ -1,0 +1,152 @@
+import SluiceHTTP1
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+
+/// How the connections of one pool lead through a proxy to the server. Only the loop uses it.
+final class ProxyWay {
+  let proxy: Proxy
+  /// Whether the proxy opens a tunnel. Otherwise it gets the requests itself, with the whole URL.
+  let opensTunnel: Bool
+  /// What the proxy is told about the user; nil if its URL names none.
+  let authorization: ProxyAuthorization?
+  /// The addresses of the server, if this side looks its name up; nil if the proxy does.
+  let server: PlaceAddresses?
+  let sessions = TLSSessions()
+  private let place: SocketSettings.Place
+  private unowned let transport: WireTransport
+
+  /// - Parameter place: where the settings say that the server is.
+  init(_ proxy: Proxy, to place: SocketSettings.Place, opensTunnel: Bool, _ transport: WireTransport) {
+    let isGiven = transport.settings.sockets.addresses(of: place) != nil
+    self.proxy = proxy
+    self.place = place
+    self.transport = transport
+    self.opensTunnel = opensTunnel
+    authorization = transport.authorization(for: proxy)
+    server = opensTunnel && (proxy.needsAddress || isGiven) ? PlaceAddresses(place, transport) : nil
+  }
+
+  /// The name of the server, for a proxy that looks it up.
+  var namedTarget: TunnelTarget {
+    let address = SocketAddress(place.host, port: place.port)?.bytes
+    return TunnelTarget(host: place.host, port: place.port, address: address)
+  }
+
+  /// One of the addresses of the server; nil if the proxy can connect to none of them.
+  func target(_ addresses: [SocketAddress]) -> TunnelTarget? {
+    let usable = addresses.first { proxy.kind != .socks4 && proxy.kind != .socks4a || $0.bytes.count == 4 }
+    return (usable ?? addresses.first).map { TunnelTarget(host: $0.text, port: place.port, address: $0.bytes) }
+  }
+
+  /// What is said to the proxy until the tunnel is open.
+  func dialogue(to target: TunnelTarget) throws(ProxyFault) -> any TunnelDialogue {
+    switch proxy.kind {
+    case .socks4, .socks4a: return try SOCKS4Dialogue(target, proxy)
+    case .socks5, .socks5h: return try SOCKS5Dialogue(target, proxy)
+    case .http, .https:
+      // A final dot is for this side's resolver.
+      let host = target.host.hasSuffix(".") ? String(target.host.dropLast()) : target.host
+      let authority = SocketSettings.Place(host: host, port: target.port).authority
+      return ConnectDialogue(
+        authority: authority, agent: transport.defaults.agent,
+        authorization: authorization?.value("CONNECT", authority), transport.limits)
+    }
+  }
+
+  /// Makes the TLS channel to an HTTPS proxy. The client certificate and the accepted keys are for servers only.
+  /// The proxy's certificate is always verified, with the authorities of the settings.
+  func makeTLS(_ descriptor: Int32) throws(TLSFailure) -> TLSChannel {
+    var tls = transport.settings.tls
+    (tls.certificate, tls.key, tls.password, tls.keyHashes, tls.verify) = (nil, nil, nil, [], true)
+    return try TLSChannel(
+      descriptor, isForServer: false, transport.tlsContext(tls, mayOfferHTTP2: false), sessions, host: proxy.place.host)
+  }
+}
+
+extension Proxy {
+  /// Whether the proxy opens a tunnel to the server. Otherwise it gets the requests itself, with the whole URL: then it
+  /// looks up the host of the URL, and speaks HTTP/1 to the server.
+  func opensTunnel(to origin: Origin, _ settings: TransportSettings) -> Bool {
+    if !isHTTP || origin.scheme == .https || settings.assumesHTTP2 { return true }
+    guard !settings.sockets.isDefault else { return false }
+    let named = SocketSettings.Place(host: origin.lookUpName, port: origin.port)
+    let place = settings.sockets.destination(of: named)
+    return place != named || settings.sockets.addresses(of: place) != nil
+  }
+}
+
+/// A connection to a proxy that is asked to connect to the server.
+final class Tunnel: WireEndpoint {
+  let channel: WireChannel
+  private var dialogue: any TunnelDialogue
+  private var unsent: [UInt8]
+  /// The events that epoll has reported for the socket.
+  private(set) var events: UInt32 = 0
+  private unowned(unsafe) let dial: Dial
+
+  enum Progress {
+    case waiting, open
+    case refused(TunnelRefusal)
+    /// The proxy has ended the connection; 0 without an error of the system.
+    case lost(Int32)
+  }
+
+  init(_ channel: WireChannel, _ dialogue: any TunnelDialogue, _ dial: Dial) {
+    self.channel = channel
+    self.dialogue = dialogue
+    self.dial = dial
+    unsent = dialogue.opening
+  }
+
+  override func isReady(_ events: UInt32) {
+    self.events |= events
+    dial.tunnelIsReady(self)
+  }
+
+  /// The refusal that is already known when time is up.
+  var refusalAtEnd: TunnelRefusal? { dialogue.refusalAtEnd() }
+
+  /// Sends and reads as far as possible.
+  func proceed(_ buffer: UnsafeMutableRawBufferPointer) -> Progress {
+    while true {
+      if let lost = send() { return lost }
+      // Only the bytes of the dialogue are taken; those after it are the server's.
+      switch channel.peek(into: buffer) {
+      case .wouldBlock where channel.isCut: continue
+      case .wouldBlock: return .waiting
+      case .end: return dialogue.refusalAtEnd().map { .refused($0) } ?? .lost(0)
+      case .failed(let code): return dialogue.refusalAtEnd().map { .refused($0) } ?? .lost(code)
+      case .bytes(let peeked):
+        let (count, next) = dialogue.receive(
+          UnsafeRawBufferPointer(rebasing: buffer[..<peeked]).assumingMemoryBound(to: UInt8.self).span)
+        if count > 0 {
+          guard case .bytes(count) = channel.receive(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
+          else { return .lost(0) }
+        }
+        switch next {
+        case .more: continue
+        case .send(let bytes): unsent += bytes
+        case .open: return .open
+        case .refused(let refusal): return .refused(refusal)
+        }
+      }
+    }
+  }
+
+  /// Sends what is left. Returns how the connection was lost, if it was.
+  private func send() -> Progress? {
+    while !unsent.isEmpty {
+      let outcome = unsent.withUnsafeBytes { channel.send($0, UnsafeRawBufferPointer(rebasing: $0[..<0])) }
+      switch outcome {
+      case .bytes(let count): unsent.removeFirst(count)
+      case .wouldBlock: return nil
+      case .end: return .lost(0)
+      // The proxy may have answered before it closed the connection, so the answer is read first.
+      case .failed: unsent = []
+      }
+    }
+    return nil
+  }
+}
