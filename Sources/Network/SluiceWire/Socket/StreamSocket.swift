@@ -80,7 +80,13 @@ struct StreamSocket {
   }
 
   @inline(__always)
-  func receive(into buffer: UnsafeMutableRawBufferPointer, flags: Int32 = 0) -> Outcome {
+  func receive(into buffer: UnsafeMutableRawBufferPointer) -> Outcome { receive(into: buffer, flags: 0) }
+
+  /// Reads without taking the bytes away.
+  func peek(into buffer: UnsafeMutableRawBufferPointer) -> Outcome { receive(into: buffer, flags: Int32(MSG_PEEK)) }
+
+  @inline(__always)
+  private func receive(into buffer: UnsafeMutableRawBufferPointer, flags: Int32) -> Outcome {
     while true {
       let count = recv(descriptor, buffer.baseAddress, buffer.count, flags)
       if count > 0 { return .bytes(count) }

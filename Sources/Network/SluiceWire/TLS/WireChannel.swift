@@ -1,4 +1,3 @@
-import Glibc
 import SluiceMessages
 
 /// A connected socket, with or without TLS. Behind an HTTPS proxy, TLS to the server is inside TLS to the proxy.
@@ -15,7 +14,7 @@ struct WireChannel {
 
   /// Reads without taking the bytes away.
   func peek(into buffer: UnsafeMutableRawBufferPointer) -> StreamSocket.Outcome {
-    tls?.read(into: buffer, isPeek: true) ?? socket.receive(into: buffer, flags: Int32(MSG_PEEK))
+    tls?.read(into: buffer, isPeek: true) ?? socket.peek(into: buffer)
   }
 
   /// Whether a read of `count` bytes into a buffer of `capacity` bytes has emptied the socket. The system then reports

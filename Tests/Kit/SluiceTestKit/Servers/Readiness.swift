@@ -15,6 +15,24 @@ package enum Readiness {
     }
   }
 
+  /// Polls until something accepts connections on a port of 127.0.0.1, for programs that write no file. Returns false if
+  /// the process ends or the limit passes first.
+  static func accepts(
+    onPort port: UInt16, _ process: RunningCommand, upTo limit: Duration = Patience.limit
+  ) async -> Bool {
+    await Handover.wait { answer in
+      Threads.start {
+        let deadline = ContinuousClock.now + limit
+        while ContinuousClock.now < deadline, !process.hasEnded {
+          if (try? RawClient(port: port)) != nil { return answer.give(true) }
+          // The pause leaves the processor to the program that is starting.
+          _ = poll(nil, 0, 2)
+        }
+        answer.give(false)
+      }
+    }
+  }
+
   private static func looksForFile(_ path: String, by process: RunningCommand, upTo limit: Duration) -> Bool {
     let deadline = ContinuousClock.now + limit
     while ContinuousClock.now < deadline, !process.hasEnded {
