@@ -1,7 +1,5 @@
 #define _GNU_SOURCE
-#include "pending.h"
-
-#include "transfer.h"
+#include "pending_parts.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,22 +9,6 @@
 /// These bounds limit how long a program may wait before its next check. Within them, the time is a quarter of the time
 /// for which the stage has been suspended.
 enum { SHORTEST_MILLISECONDS = 1, LONGEST_MILLISECONDS = 50, PART = 4 };
-
-/// A multi handle with a timer function or with pending handles.
-struct multi {
-  struct multi *next;
-  CURLM *multi;
-  const struct libcurl *curl;
-  curl_multi_timer_callback timer;
-  void *timer_data;
-  /// In the order in which the program has added them.
-  struct handle *first;
-  /// Whether this library has set the program's timer to a time that differs from libcurl's.
-  bool is_armed;
-  /// Whether this library is calling libcurl or the program for this multi handle. A call of the program on it is then
-  /// a nested call.
-  bool is_busy;
-};
 
 static struct multi *multis;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -51,8 +33,7 @@ static struct multi **place(CURLM *multi) {
   return link;
 }
 
-/// The entry of a multi handle; NULL if it has no timer function and no pending handles.
-static struct multi *find(CURLM *multi) {
+struct multi *pending_find(CURLM *multi) {
   if (atomic_load_explicit(&multi_count, memory_order_relaxed) == 0) return NULL;
   pending_lock();
   struct multi *known = *place(multi);
@@ -60,9 +41,9 @@ static struct multi *find(CURLM *multi) {
   return known;
 }
 
-/// Like `find`, but creates a missing entry; NULL if memory ran out.
+/// Like `pending_find`, but creates a missing entry; NULL if memory ran out.
 static struct multi *get(CURLM *multi, const struct libcurl *curl) {
-  struct multi *known = find(multi);
+  struct multi *known = pending_find(multi);
   // Memory is allocated before `lock` is taken: fork() takes `lock`, and the program's allocator may already have
   // locked itself for the fork.
   struct multi *made = known ? NULL : calloc(1, sizeof *made);
@@ -94,8 +75,7 @@ static int64_t now(void) {
   return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/// Removes a handle, which is then not pending any more.
-static void unlink_pending(struct multi *known, struct handle *handle) {
+void pending_unlink(struct multi *known, struct handle *handle) {
   struct handle **link = &known->first;
   while (*link && *link != handle) link = &(*link)->next_pending;
   if (*link) *link = handle->next_pending;
@@ -118,8 +98,8 @@ bool pending_add(CURLM *multi, struct handle *handle) {
 
 void pending_remove(struct handle *handle) {
   if (handle->pending == PENDING_NOT) return;
-  struct multi *known = find(handle->multi);
-  if (known) unlink_pending(known, handle);
+  struct multi *known = pending_find(handle->multi);
+  if (known) pending_unlink(known, handle);
 }
 
 void pending_forget(CURLM *multi) {
@@ -130,41 +110,9 @@ void pending_forget(CURLM *multi) {
   if (known) *link = known->next;
   pending_unlock();
   if (!known) return;
-  while (known->first) unlink_pending(known, known->first);
+  while (known->first) pending_unlink(known, known->first);
   atomic_fetch_sub(&multi_count, 1);
   free(known);
-}
-
-/// Notes that libcurl did not accept the handle. The program learns this from curl_multi_info_read.
-static void report(struct handle *handle, CURLcode code) {
-  handle->pending = PENDING_REPORT;
-  handle->message = (CURLMsg){.msg = CURLMSG_DONE, .easy_handle = handle->easy, .data = {.result = code}};
-}
-
-/// Gives libcurl a handle if its stages have decided.
-static void serve(struct multi *known, struct handle *handle) {
-  if (handle->pending != PENDING_STAGE && handle->pending != PENDING_CALLBACK) return;
-  switch (transfer_go_on(handle, false)) {
-    case TRANSFER_WAITS: return;
-    case TRANSFER_FAILED: return report(handle, CURLE_OUT_OF_MEMORY);
-    case TRANSFER_READY: break;
-  }
-  handle->pending = PENDING_CALLBACK;
-  const CURLMcode code = known->curl->multi_add_handle(known->multi, handle->easy);
-  if (code == CURLM_OK) unlink_pending(known, handle);
-  else if (code != CURLM_RECURSIVE_API_CALL)
-    report(handle, code == CURLM_OUT_OF_MEMORY ? CURLE_OUT_OF_MEMORY : CURLE_FAILED_INIT);
-}
-
-void pending_serve(CURLM *multi) {
-  struct multi *known = find(multi);
-  if (!known || known->is_busy) return;
-  known->is_busy = true;
-  for (struct handle *handle = known->first, *next; handle; handle = next) {
-    next = handle->next_pending;
-    serve(known, handle);
-  }
-  known->is_busy = false;
 }
 
 // MARK: Time
@@ -183,7 +131,7 @@ static long bound(const struct multi *known, long milliseconds) {
 }
 
 long pending_bound(CURLM *multi, long milliseconds) {
-  const struct multi *known = find(multi);
+  const struct multi *known = pending_find(multi);
   return known ? bound(known, milliseconds) : milliseconds;
 }
 
@@ -202,7 +150,7 @@ static void arm_timer(struct multi *known, bool is_pending) {
 }
 
 void pending_resume(CURLM *multi, int *running) {
-  struct multi *known = find(multi);
+  struct multi *known = pending_find(multi);
   if (!known) return;
   int count = 0;
   bool is_pending = false;
@@ -218,7 +166,7 @@ void pending_resume(CURLM *multi, int *running) {
 // MARK: Messages
 
 CURLMsg *pending_message(CURLM *multi, int *left) {
-  const struct multi *known = find(multi);
+  const struct multi *known = pending_find(multi);
   CURLMsg *message = NULL;
   int count = 0;
   for (struct handle *handle = known ? known->first : NULL; handle; handle = handle->next_pending) {

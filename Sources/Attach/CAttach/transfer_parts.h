@@ -1,7 +1,10 @@
-// The members of a transfer, for the files that implement it: transfer.c, transfer_refusal.c and transfer_response.c.
+// The members of a transfer, for the files that implement it. A file calls only files above it in this list:
+// transfer_refusal.c, transfer_facts.c, transfer_response.c, reply.c, transfer_settings.c, transfer_hop.c,
+// transfer_end.c, transfer_begin.c.
 #ifndef SLUICE_ATTACH_TRANSFER_PARTS_H
 #define SLUICE_ATTACH_TRANSFER_PARTS_H
 #include "changes.h"
+#include "response.h"
 #include "transfer.h"
 
 struct transfer {
@@ -45,5 +48,22 @@ void transfer_tell(struct handle *handle, const char *message);
 /// Call it when the changes of the stages cannot be made, for example because memory ran out. If `attach.onMissing` is
 /// "fail", the transfer is refused. Otherwise it continues without the pipeline and is counted.
 void transfer_lose_pipeline(struct handle *handle, enum sluice_attach_count reason);
+
+/// The facts about the transfer now; NULL if the host wants no facts.
+const struct sluice_attach_facts *transfer_facts(struct sluice_attach_facts *facts, const struct handle *handle);
+
+/// Reads the response to a hop; only its status if the host wants no facts.
+void transfer_read_response(struct response *response, const struct handle *handle, int number);
+
+/// Makes libcurl call the pre-request callback of this library before each hop.
+///
+/// @return false if libcurl does not accept it
+bool transfer_watch_hops(struct handle *handle);
+
+/// Restores the program's own settings in libcurl.
+void transfer_restore(struct handle *handle);
+
+/// Frees the transfer of a handle.
+void transfer_close(struct handle *handle);
 
 #endif

@@ -1,5 +1,6 @@
-// Why a transfer must not send anything.
+// Why a transfer must not send anything, or has no pipeline.
 #define _GNU_SOURCE
+#include "session.h"
 #include "transfer_parts.h"
 
 #include <stdio.h>
@@ -46,4 +47,11 @@ void transfer_refuse_without_pipeline(struct transfer *transfer, enum sluice_att
 void transfer_tell(struct handle *handle, const char *message) {
   char *buffer = handle->options.error_buffer;
   if (buffer) snprintf(buffer, CURL_ERROR_SIZE, "%s", message);
+}
+
+void transfer_lose_pipeline(struct handle *handle, enum sluice_attach_count reason) {
+  session_count(reason);
+  if (session_fails_without_pipeline()) return transfer_refuse_without_pipeline(handle->transfer, reason);
+  handle->transfer->is_given_up = true;
+  changes_restore_lines(&handle->transfer->changes, handle);
 }

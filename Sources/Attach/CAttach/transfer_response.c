@@ -40,22 +40,3 @@ bool transfer_receive(
   if (answer->outcome == SLUICE_ATTACH_REFUSE) transfer_set_refusal(transfer, answer->message.bytes);
   return answer->outcome != SLUICE_ATTACH_REFUSE;
 }
-
-bool transfer_has_whole_head(const struct handle *handle) {
-  return handle->transfer && !handle->transfer->refusal && handle->transfer->reply.state == REPLY_WHOLE;
-}
-
-void transfer_settle_head(struct handle *handle) {
-  const int kept = errno;
-  reply_settle_whole(&handle->transfer->reply, handle);
-  errno = kept;
-}
-
-CURLcode transfer_settle(struct handle *handle, CURLcode code) {
-  if (!handle->transfer) return code;
-  const int kept = errno;
-  const CURLcode settled = handle->transfer->refusal ? code : reply_settle(&handle->transfer->reply, handle, code);
-  if (settled == CURLE_WRITE_ERROR && code != settled) transfer_tell(handle, "Failed writing header");
-  errno = kept;
-  return handle->transfer->refusal ? CURLE_ABORTED_BY_CALLBACK : settled;
-}
