@@ -6,8 +6,8 @@
 
 #include "exchange_result.h"
 #include "exchange_sockets.h"
+#include "gate.h"
 #include "sanitizer.h"
-#include "session.h"
 #include "text.h"
 
 #include <dlfcn.h>
@@ -69,8 +69,7 @@ static bool keep(const struct libcurl *curl) {
   return is_kept;
 }
 
-void exchange_use(const struct libcurl *curl) {
-  const bool calls_out = session_calls_out();
+void exchange_use(const struct libcurl *curl, bool calls_out) {
   if (atomic_load_explicit(&used, memory_order_acquire) && (is_kept || !calls_out)) return;
   const int kept = errno;
   pthread_mutex_lock(&working);
@@ -221,7 +220,7 @@ static void run(const struct libcurl *curl, const struct sluice_attach_exchange 
   const int64_t end = now_milliseconds() + exchange->limit_milliseconds;
   // A fork() waits for the lock `working` instead of this thread. Sanitizers ignore the handles: in a child of fork(),
   // nothing refers to them.
-  session_pause();
+  gate_pause();
   sanitizer_ignore();
   pthread_mutex_lock(&working);
   const bool is_ready = keep(curl);
@@ -238,7 +237,7 @@ static void run(const struct libcurl *curl, const struct sluice_attach_exchange 
   close_parts(&parts);
   pthread_mutex_unlock(&working);
   sanitizer_heed();
-  session_resume();
+  gate_resume();
 }
 
 void exchange_make(const struct sluice_attach_exchange *exchange, struct sluice_attach_exchanged *exchanged) {

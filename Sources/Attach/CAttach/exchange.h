@@ -6,7 +6,9 @@
 
 /// Chooses the libcurl of a transfer as the libcurl for exchanges, unless one was chosen before. Call it in the thread
 /// of the transfer, inside the host.
-void exchange_use(const struct libcurl *curl);
+///
+/// @param calls_out whether plugins of the plan may make exchanges
+void exchange_use(const struct libcurl *curl, bool calls_out);
 
 /// Notes that the program gives libcurl its own memory functions. These functions might not work on a thread of the
 /// host, so this process makes no exchange.

@@ -5,9 +5,7 @@
 #define _GNU_SOURCE
 #include "host_file.h"
 
-#include "exchange.h"
 #include "glibc.h"
-#include "session.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -80,7 +78,7 @@ static void *open_quietly(const char *path) {
 }
 
 const struct sluice_attach_host *host_file_open(
-    const struct sluice_attach_file *expected, const char *folder, enum sluice_attach_count *reason) {
+    const struct sluice_attach_file *expected, const struct sluice_attach_program *program, enum sluice_attach_count *reason) {
   char path[4096];
   *reason = SLUICE_ATTACH_COUNT_NO_HOST;
   if (!find(path, sizeof path) || !is_expected(path, expected)) return NULL;
@@ -93,10 +91,6 @@ const struct sluice_attach_host *host_file_open(
   dlerror();
   sluice_attach_open open = library ? (sluice_attach_open)glibc_dlsym(library, SLUICE_ATTACH_HOST_SYMBOL) : NULL;
   if (!open) return NULL;
-  const struct sluice_attach_program program = {
-      .abi = SLUICE_ATTACH_ABI, .folder = {.bytes = folder, .length = strlen(folder)}, .exchange = exchange_make,
-      .release = exchange_release, .begin_thread = session_begin_host_thread, .pause = session_pause,
-      .resume = session_resume};
-  const struct sluice_attach_host *host = open(&program);
+  const struct sluice_attach_host *host = open(program);
   return host && host->abi == SLUICE_ATTACH_ABI ? host : NULL;
 }

@@ -3,8 +3,6 @@
 #define _GNU_SOURCE
 #include "last_thread.h"
 
-#include "session.h"
-
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -24,6 +22,7 @@ enum { SHORTEST_PAUSE_MILLISECONDS = 5, LONGEST_PAUSE_MILLISECONDS = 250 };
 /// Libc calls the destructor `ended` when a thread ends, but not at the end of the process.
 static pthread_key_t key;
 static bool has_key;
+static int (*pause_host_thread)(void);
 /// The values of the key point to these variables.
 static const char main_thread, host_thread;
 
@@ -94,7 +93,7 @@ static void ended(void *value) {
       if (is_last_round) return;
     }
     // From here on, no fork() waits for this thread.
-    session_pause();
+    pause_host_thread();
     atomic_fetch_sub(&host_threads, 1);
   } else {
     atomic_store(&has_main_ended, true);
@@ -113,7 +112,8 @@ static bool make_key(void) {
   return is_made;
 }
 
-void last_thread_begin(void) {
+void last_thread_begin(int (*pause)(void)) {
+  pause_host_thread = pause;
   has_key = make_key();
   if (has_key) pthread_setspecific(key, &main_thread);
 }

@@ -6,9 +6,11 @@
 // program alive forever if its main thread ends with `pthread_exit`.
 
 /// Call it before `main`, on the main thread.
-void last_thread_begin(void);
+///
+/// @param pause is called by each thread of the host when it ends
+void last_thread_begin(int (*pause)(void));
 
-/// Notes that the calling thread is a thread of the host. Such a thread calls `session_pause` when it ends.
+/// Notes that the calling thread is a thread of the host.
 ///
 /// @return false if the end of the thread cannot be noticed
 bool last_thread_note_host(void);

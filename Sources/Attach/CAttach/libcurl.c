@@ -10,7 +10,7 @@
 #include "libcurl.h"
 
 #include "glibc.h"
-#include "looked_up.h"
+#include "looked_up_owners.h"
 #include "mapped_object.h"
 #include "session.h"
 
@@ -34,42 +34,6 @@ struct caller {
 };
 
 static _Atomic(struct caller *) callers;
-
-// MARK: Functions by name
-
-#define FUNCTION(member) {"curl_" #member, offsetof(struct libcurl, member)}
-
-static const struct {
-  const char *name;
-  size_t offset;
-} functions[] = {
-    FUNCTION(easy_init), FUNCTION(easy_setopt), FUNCTION(easy_getinfo), FUNCTION(easy_perform),
-    FUNCTION(easy_reset), FUNCTION(easy_duphandle), FUNCTION(easy_cleanup), FUNCTION(easy_nextheader),
-    FUNCTION(easy_strerror), FUNCTION(easy_pause), FUNCTION(multi_init), FUNCTION(multi_setopt),
-    FUNCTION(multi_perform), FUNCTION(multi_socket), FUNCTION(multi_socket_action), FUNCTION(multi_socket_all),
-    FUNCTION(multi_wait), FUNCTION(multi_poll), FUNCTION(multi_timeout), FUNCTION(multi_add_handle),
-    FUNCTION(multi_remove_handle), FUNCTION(multi_info_read), FUNCTION(multi_cleanup), FUNCTION(global_init),
-    FUNCTION(global_init_mem), FUNCTION(slist_append), FUNCTION(slist_free_all), FUNCTION(url), FUNCTION(url_dup),
-    FUNCTION(url_get), FUNCTION(url_set), FUNCTION(url_cleanup), FUNCTION(free), FUNCTION(version_info)};
-enum { FUNCTIONS = sizeof functions / sizeof *functions };
-
-void *libcurl_function(const struct libcurl *curl, const char *name) {
-  void *function = NULL;
-  for (size_t index = 0; index < FUNCTIONS; index++)
-    if (strcmp(functions[index].name, name) == 0)
-      memcpy(&function, (const char *)curl + functions[index].offset, sizeof function);
-  return function;
-}
-
-static void fill(struct libcurl *curl, void *(*find)(const void *source, const char *name), const void *source) {
-  for (size_t index = 0; index < FUNCTIONS; index++) {
-    void *function = find(source, functions[index].name);
-    memcpy((char *)curl + functions[index].offset, &function, sizeof function);
-  }
-  curl->is_complete = curl->easy_setopt && curl->easy_getinfo && curl->easy_nextheader && curl->easy_strerror &&
-                      curl->easy_cleanup && curl->version_info && curl->url && curl->url_dup && curl->url_get &&
-                      curl->url_set && curl->url_cleanup && curl->free;
-}
 
 // MARK: The libcurl of a caller
 
@@ -174,7 +138,7 @@ static const struct libcurl *add(const struct link_map *object, uint64_t digest)
   caller->digest = digest;
   const int kept = errno;
   const struct source source = source_of(object);
-  fill(&caller->curl, find, &source);
+  libcurl_fill(&caller->curl, find, &source);
   caller->curl.is_for_itself = object && object_is_libcurl(object);
   errno = kept;
   // Clears the error: a later dlerror() of the program must not return an error of this look-up.
@@ -195,22 +159,4 @@ const struct libcurl *libcurl_of(const void *address) {
   if (curl) return curl;
   session_begin();
   return add(object, digest);
-}
-
-// MARK: A libcurl by itself
-
-static void *find_in(const void *library, const char *name) { return glibc_dlsym((void *)(uintptr_t)library, name); }
-
-bool libcurl_read(struct libcurl *curl, const struct link_map *object) {
-  // For glibc, a link map is a handle. The library can be in another namespace than this one.
-  Lmid_t namespace = LM_ID_BASE;
-  if (dlinfo((void *)(uintptr_t)object, RTLD_DI_LMID, &namespace) != 0) return false;
-  void *library = dlmopen(namespace, object->l_name, RTLD_LAZY | RTLD_NOLOAD);
-  if (!library) return false;
-  const int kept = errno;
-  fill(curl, find_in, library);
-  curl->is_elsewhere = namespace != LM_ID_BASE;
-  errno = kept;
-  dlerror();
-  return true;
 }

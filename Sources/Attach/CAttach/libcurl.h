@@ -68,6 +68,9 @@ const struct libcurl *libcurl_of(const void *caller);
 /// The function of that name; NULL if the libcurl has none, or if this library never needs it.
 void *libcurl_function(const struct libcurl *curl, const char *name);
 
+/// Sets each function to what `find` returns for its name.
+void libcurl_fill(struct libcurl *curl, void *(*find)(const void *source, const char *name), const void *source);
+
 struct link_map;
 
 /// The functions of a loaded libcurl, which is then never unloaded. Returns false if there is none in that object.

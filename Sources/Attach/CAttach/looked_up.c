@@ -2,11 +2,9 @@
 #include "looked_up.h"
 
 #include "interposed.h"
+#include "looked_up_owners.h"
 #include "session.h"
 
-#include <stdatomic.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 // MARK: The copies
@@ -48,70 +46,19 @@
   __attribute__((section("looked_up_" #N), noinline, disable_tail_calls)) static TYPE NAME##_##N PARAMETERS { \
     return NAME ARGUMENTS;                                                                      \
   }
-#define COPY(N)                                                                                           \
-  extern const char __start_looked_up_##N[] __attribute__((visibility("hidden")));                        \
-  extern const char __stop_looked_up_##N[] __attribute__((visibility("hidden")));                         \
-  FUNCTIONS(DEFINE, N)
+#define COPY(N) FUNCTIONS(DEFINE, N)
 
-COPY(0) COPY(1) COPY(2) COPY(3) COPY(4) COPY(5) COPY(6) COPY(7)
+LOOKED_UP_COPIES(COPY)
 
 #define POINT(N, TYPE, NAME, PARAMETERS, ARGUMENTS) {#NAME, (void *)NAME##_##N},
-#define ENTRY(N) {__start_looked_up_##N, __stop_looked_up_##N, {FUNCTIONS(POINT, N)}}
+#define ENTRY(N) {{FUNCTIONS(POINT, N)}},
 
 static const struct copy {
-  const char *start, *end;
   struct {
     const char *name;
     void *function;
   } functions[21];
-} copies[] = {ENTRY(0), ENTRY(1), ENTRY(2), ENTRY(3), ENTRY(4), ENTRY(5), ENTRY(6), ENTRY(7)};
-enum { COPIES = sizeof copies / sizeof *copies };
-
-// MARK: The libraries
-
-/// A library that has got a copy. Entries are never removed.
-struct owner {
-  const struct link_map *library;
-  struct libcurl curl;
-};
-
-static _Atomic(struct owner *) owners[COPIES];
-
-const struct libcurl *looked_up_at(const void *caller) {
-  for (int index = 0; index < COPIES; index++) {
-    const struct owner *owner = atomic_load_explicit(&owners[index], memory_order_acquire);
-    if (!owner) return NULL;
-    if ((const char *)caller >= copies[index].start && (const char *)caller < copies[index].end) return &owner->curl;
-  }
-  return NULL;
-}
-
-static struct owner *make_owner(const struct link_map *library) {
-  struct owner *owner = calloc(1, sizeof *owner);
-  if (!owner) return NULL;
-  owner->library = library;
-  if (libcurl_read(&owner->curl, library)) return owner;
-  free(owner);
-  return NULL;
-}
-
-/// The copy of a library, or NULL. Without a lock: the caller may hold that of the loader.
-static const struct copy *copy_of(const struct link_map *library) {
-  struct owner *made = NULL;
-  const struct copy *copy = NULL;
-  for (int index = 0; index < COPIES && !copy; index++) {
-    struct owner *owner = atomic_load_explicit(&owners[index], memory_order_acquire);
-    if (!owner && !made && !(made = make_owner(library))) return NULL;
-    if (!owner && atomic_compare_exchange_strong(&owners[index], &owner, made)) {
-      made = NULL;
-      copy = &copies[index];
-    } else if (owner && owner->library == library) {
-      copy = &copies[index];
-    }
-  }
-  free(made);
-  return copy;
-}
+} copies[] = {LOOKED_UP_COPIES(ENTRY)};
 
 // MARK: Without a copy
 
@@ -141,8 +88,9 @@ static void *function_without_copy(const char *name) {
 void *looked_up_function(const struct link_map *library, const char *name) {
   if (!interposed_function(name)) return NULL;
   session_begin();
-  const struct copy *copy = copy_of(library);
-  if (!copy) return function_without_copy(name);
+  const int number = looked_up_copy_of(library);
+  if (number < 0) return function_without_copy(name);
+  const struct copy *copy = &copies[number];
   for (size_t index = 0; index < sizeof copy->functions / sizeof *copy->functions; index++)
     if (strcmp(copy->functions[index].name, name) == 0) return copy->functions[index].function;
   return NULL;

@@ -14,7 +14,4 @@
 /// because no copy is left. From any thread.
 void *looked_up_function(const struct link_map *library, const char *name);
 
-/// The libcurl for which a function was looked up; NULL if the return address `caller` is not in one of the copies.
-const struct libcurl *looked_up_at(const void *caller);
-
 #endif

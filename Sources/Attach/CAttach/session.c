@@ -3,6 +3,7 @@
 #include "session.h"
 
 #include "exchange.h"
+#include "gate.h"
 #include "handle.h"
 #include "host_file.h"
 #include "last_thread.h"
@@ -12,7 +13,7 @@
 #include "pending.h"
 #include "plan.h"
 #include "roomy_host.h"
-#include "sanitizer.h"
+#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,16 +34,6 @@ static bool fails_without_pipeline;
 
 /// Held while the host library is opened and while it takes a plan.
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
-/// Held for reading while a thread of the program is inside the host. A fork() takes it for writing. Writers have
-/// priority, so that a fork() does not wait forever under load.
-static pthread_rwlock_t gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-/// Held for reading by each thread of the host that does not pause. A fork() takes it for writing after `gate`: a
-/// thread of the program that holds `gate` may be waiting for a thread of the host, which must then continue.
-static pthread_rwlock_t host_gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-/// Whether this thread is one of the program, or one of the host that holds `host_gate` or that pauses.
-static _Thread_local enum { OF_PROGRAM, RUNNING, PAUSED } role;
-/// Whether a thread of the host may be running without `host_gate`.
-static _Atomic(bool) has_unwatched_thread;
 static _Atomic(const struct sluice_attach_host *) host;
 static _Atomic(struct sluice_attach_page *) page;
 /// The number of the plan that the host has; 0 if it has none.
@@ -54,22 +45,9 @@ static _Atomic(int) lost = -1;
 static _Atomic(unsigned) generation;
 /// Whether any plan until now had plugins that may make exchanges.
 static _Atomic(bool) calls_out;
-/// How many times this thread has entered `loading`, `gate` or `host_gate` and has not left it.
-static _Thread_local unsigned depth;
-
 /// The longest time that a fork() waits for calls of the host to return. If they take longer, the child has no
 /// pipeline.
 enum { FORK_LIMIT_MILLISECONDS = 100 };
-
-static void go_in(void) {
-  depth++;
-  sanitizer_ignore();
-}
-
-static void go_out(void) {
-  sanitizer_heed();
-  depth--;
-}
 
 // MARK: Opening
 
@@ -100,11 +78,20 @@ static bool has_spare_descriptor(void) {
 
 static void finish_early(void);
 
+/// What the host may call. These functions belong to files below this one.
+static const struct sluice_attach_program *program(void) {
+  static struct sluice_attach_program table;
+  table = (struct sluice_attach_program){
+      .abi = SLUICE_ATTACH_ABI, .folder = text(folder), .exchange = exchange_make, .release = exchange_release,
+      .begin_thread = gate_begin_host_thread, .pause = gate_pause, .resume = gate_resume};
+  return &table;
+}
+
 /// The caller must hold `loading`.
 static bool open_host(void) {
   if (atomic_load(&host)) return true;
   enum sluice_attach_count reason = SLUICE_ATTACH_COUNT_NO_HOST;
-  const struct sluice_attach_host *opened = host_file_open(&atomic_load(&page)->host, folder, &reason);
+  const struct sluice_attach_host *opened = host_file_open(&atomic_load(&page)->host, program(), &reason);
   if (!opened) {
     if (has_spare_descriptor()) atomic_store(&lost, (int)reason);
     return false;
@@ -144,13 +131,13 @@ static bool has_news(void) {
 
 /// Call it while `loading` is held by this thread, or by a thread that waits for this thread.
 static void load_news(void) {
-  go_in();
+  gate_go_in();
   if (open_page()) {
     if (open_host() && has_news()) take_plan(newest_plan());
   } else if (has_spare_descriptor()) {
     atomic_store(&lost, SLUICE_ATTACH_COUNT_NO_PLAN);
   }
-  go_out();
+  gate_go_out();
 }
 
 static void load(void *unused) {
@@ -160,9 +147,9 @@ static void load(void *unused) {
 
 static void catch_up(void) {
   pthread_mutex_lock(&loading);
-  go_in();
+  gate_go_in();
   if (atomic_load(&lost) < 0 && has_news()) own_stack_call(load, NULL);
-  go_out();
+  gate_go_out();
   pthread_mutex_unlock(&loading);
 }
 
@@ -170,7 +157,7 @@ static void catch_up(void) {
 
 const struct sluice_attach_host *session_enter(enum sluice_attach_count *reason) {
   *reason = SLUICE_ATTACH_COUNT_NO_PLAN;
-  if (depth > 0) return NULL;
+  if (gate_is_inside()) return NULL;
   if (!own_stack_reserve()) {
     *reason = SLUICE_ATTACH_COUNT_SMALL_STACK;
     return NULL;
@@ -186,22 +173,18 @@ const struct sluice_attach_host *session_enter(enum sluice_attach_count *reason)
 
 const struct sluice_attach_host *session_enter_again(void) {
   const struct sluice_attach_host *opened = atomic_load_explicit(&host, memory_order_acquire);
-  if (!opened || depth > 0 || atomic_load_explicit(&lost, memory_order_relaxed) >= 0) return NULL;
+  if (!opened || gate_is_inside() || atomic_load_explicit(&lost, memory_order_relaxed) >= 0) return NULL;
   if (!own_stack_reserve()) return NULL;
-  pthread_rwlock_rdlock(&gate);
-  go_in();
+  gate_enter();
   return opened;
 }
 
 void session_leave(void) {
-  go_out();
-  pthread_rwlock_unlock(&gate);
+  gate_leave();
   own_stack_release();
 }
 
 bool session_calls_out(void) { return atomic_load_explicit(&calls_out, memory_order_relaxed); }
-
-bool session_is_inside(void) { return depth > 0; }
 
 unsigned session_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
 
@@ -213,39 +196,11 @@ void session_count(enum sluice_attach_count count) {
   if (known) sluice_attach_add(known, count);
 }
 
-// MARK: Threads of the host
-
-void session_begin_host_thread(void) {
-  // A plugin may call it on a thread that is already known, or on one of the program.
-  if (depth > 0 || role != OF_PROGRAM || gettid() == getpid()) return;
-  sanitizer_ignore();
-  const bool is_noted = last_thread_note_host();
-  sanitizer_heed();
-  if (!is_noted) return atomic_store(&has_unwatched_thread, true);
-  role = PAUSED;
-  session_resume();
-}
-
-int session_pause(void) {
-  if (role != RUNNING) return 0;
-  role = PAUSED;
-  go_out();
-  pthread_rwlock_unlock(&host_gate);
-  return 1;
-}
-
-void session_resume(void) {
-  if (role != PAUSED) return;
-  pthread_rwlock_rdlock(&host_gate);
-  role = RUNNING;
-  go_in();
-}
-
 // MARK: fork()
 
 // Written before fork() and read after it, by the thread that forks. Other threads that fork wait for `forking`.
 static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
-static bool has_loading, has_gate, has_host_gate, has_exchanges;
+static bool has_loading, has_exchanges;
 
 static struct timespec limit(void) {
   struct timespec time;
@@ -262,11 +217,10 @@ static void before_fork(void) {
   if (!session_is_on) return;
   pthread_mutex_lock(&forking);
   // Without the pipeline, there is nothing to wait for.
-  const bool is_waiting = depth == 0 && atomic_load(&lost) < 0;
+  const bool is_waiting = !gate_is_inside() && atomic_load(&lost) < 0;
   struct timespec until = limit();
   has_loading = is_waiting && pthread_mutex_clocklock(&loading, CLOCK_MONOTONIC, &until) == 0;
-  has_gate = has_loading && pthread_rwlock_clockwrlock(&gate, CLOCK_MONOTONIC, &until) == 0;
-  has_host_gate = has_gate && pthread_rwlock_clockwrlock(&host_gate, CLOCK_MONOTONIC, &until) == 0;
+  if (has_loading) gate_close(&until);
   // A thread that is busy for long must not keep the fork() from taking the locks of libcurl.
   until = limit();
   // This lock is taken before the following locks, because libcurl may take the following locks while it holds this
@@ -281,43 +235,41 @@ static void in_parent(void) {
   pending_unlock();
   handle_unlock_all();
   if (has_exchanges) exchange_unlock();
-  if (has_host_gate) pthread_rwlock_unlock(&host_gate);
-  if (has_gate) pthread_rwlock_unlock(&gate);
+  if (has_loading) gate_open();
   if (has_loading) pthread_mutex_unlock(&loading);
   pthread_mutex_unlock(&forking);
 }
 
-static void unlock_in_child(void) {
+/// @return whether no other thread was inside the host
+static bool unlock_in_child(void) {
   pending_unlock();
   handle_unlock_all();
   exchange_forget_all(has_exchanges);
-  // The locks store the thread id of their writer, and the thread has another id in the child.
-  if (has_host_gate) host_gate = (pthread_rwlock_t)PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-  if (has_gate) gate = (pthread_rwlock_t)PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+  const bool is_whole = has_loading && gate_open_in_child();
   if (has_loading) pthread_mutex_unlock(&loading);
   pthread_mutex_unlock(&forking);
+  return is_whole;
 }
 
 static void in_child(void) {
   if (!session_is_on) return;
   atomic_fetch_add(&generation, 1);
   last_thread_forked();
-  const bool is_whole = has_host_gate && !atomic_exchange(&has_unwatched_thread, false);
-  unlock_in_child();
+  const bool is_whole = unlock_in_child();
   const struct sluice_attach_host *opened = atomic_load(&host);
   if (!is_whole) {
     // Another thread was inside the host, or a thread of the host did not pause. It does not exist in the child, so the
     // data that it was changing stays incomplete.
-    if (opened || depth == 0) atomic_store(&lost, SLUICE_ATTACH_COUNT_FORKED);
+    if (opened || !gate_is_inside()) atomic_store(&lost, SLUICE_ATTACH_COUNT_FORKED);
     return;
   }
   if (!opened) return;
-  go_in();
+  gate_go_in();
   // Without memory for a stack, the call needs the room that there is.
   own_stack_reserve();
   opened->forked();
-  go_out();
-  if (depth == 0) own_stack_release();
+  gate_go_out();
+  if (!gate_is_inside()) own_stack_release();
   atomic_store(&plan_taken, 0);
   atomic_store(&plan_refused, 0);
 }
@@ -359,33 +311,27 @@ void session_begin(void) {
   if (off && *off && strcmp(off, "0") != 0) return;
   if (!parse(value)) return;
   session_is_on = pthread_atfork(before_fork, in_parent, in_child) == 0;
-  if (session_is_on) last_thread_begin();
+  if (session_is_on) last_thread_begin(gate_pause);
 }
 
 __attribute__((constructor)) static void begin(void) { session_begin(); }
-
-/// Waits until no thread is inside the host and all threads of the host pause, but not longer than a fork() would.
-static void wait_for_others(void) {
-  const struct timespec until = limit();
-  if (pthread_rwlock_clockwrlock(&gate, CLOCK_MONOTONIC, &until) == 0) pthread_rwlock_unlock(&gate);
-  if (pthread_rwlock_clockwrlock(&host_gate, CLOCK_MONOTONIC, &until) == 0) pthread_rwlock_unlock(&host_gate);
-}
 
 /// An exit handler that lets plugins send their last data. It runs before the exit handlers of the TLS libraries,
 /// because those were registered before the first transfer. Transfers that exit handlers make after this one have no
 /// pipeline.
 static void finish_early(void) {
   const struct sluice_attach_host *opened = atomic_load(&host);
-  if (depth > 0 || !opened || atomic_load(&lost) >= 0 || !opened->calls_out()) return;
+  if (gate_is_inside() || !opened || atomic_load(&lost) >= 0 || !opened->calls_out()) return;
   const int kept = errno;
   int expected = -1;
   if (atomic_compare_exchange_strong(&lost, &expected, SLUICE_ATTACH_COUNT_ENDING)) {
-    wait_for_others();
-    go_in();
+    const struct timespec until = limit();
+    gate_wait(&until);
+    gate_go_in();
     own_stack_reserve();
     opened->close();
     own_stack_release();
-    go_out();
+    gate_go_out();
   }
   errno = kept;
 }

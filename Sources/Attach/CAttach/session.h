@@ -14,9 +14,6 @@ void session_begin(void);
 /// no permission. Further calls are cheap.
 void session_prepare(void);
 
-/// Whether this thread is inside the host. If so, a transfer that the thread makes belongs to a stage.
-bool session_is_inside(void);
-
 /// Whether a transfer without the pipeline must fail.
 bool session_fails_without_pipeline(void);
 
@@ -33,11 +30,6 @@ const struct sluice_attach_host *session_enter(enum sluice_attach_count *reason)
 const struct sluice_attach_host *session_enter_again(void);
 
 void session_leave(void);
-
-/// The functions `begin_thread`, `pause` and `resume` of `struct sluice_attach_program`.
-void session_begin_host_thread(void);
-int session_pause(void);
-void session_resume(void);
 
 /// Whether plugins of the plan may make exchanges with the program's libcurl.
 bool session_calls_out(void);

@@ -1,5 +1,6 @@
 // The beginning of a transfer: the request stages run, and libcurl gets their changes.
 #include "exchange.h"
+#include "gate.h"
 #include "request.h"
 #include "session.h"
 #include "transfer_parts.h"
@@ -44,7 +45,7 @@ static enum sluice_attach_count attach_request(struct handle *handle, struct req
   enum sluice_attach_count reason = SLUICE_ATTACH_COUNT_NO_PLAN;
   const struct sluice_attach_host *host = session_enter(&reason);
   if (!host) return reason;
-  exchange_use(handle->curl);
+  exchange_use(handle->curl, session_calls_out());
   reason = SLUICE_ATTACH_COUNT_NO_PLAN;
   if (open_transfer(handle)) {
     attach(host, handle, request, blocks);
@@ -95,7 +96,7 @@ static enum sluice_attach_count try_to_attach(struct handle *handle, bool blocks
 /// @return false if the transfer must not run and there is no memory to say why
 static bool begin(struct handle *handle, bool blocks) {
   // Transfers that a stage makes itself do not go through the pipeline.
-  if (session_is_inside()) return true;
+  if (gate_is_inside()) return true;
   if (handle->transfer) transfer_end(handle, CURLE_OK, true);
   const enum sluice_attach_count reason = try_to_attach(handle, blocks);
   if (reason != SLUICE_ATTACH_COUNTS) session_count(reason);
