@@ -58,6 +58,7 @@ check:
 	scripts/check-foundation.sh .build/debug/sluice $(DEBUG_LIBRARIES)
 	scripts/check-exports.sh $(DEBUG_LIBRARIES)
 	scripts/check-headers.sh
+	scripts/check-c-circles.sh
 	scripts/check-abi.sh
 	scripts/check-api.sh
 	scripts/check-names.sh
