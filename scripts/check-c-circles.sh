@@ -29,7 +29,7 @@ c_circles() { # folder
   rm -rf "$work/objects" && mkdir "$work/objects" || return 1
   for file in "$1"/*.c; do
     # shellcheck disable=SC2086 # the flags are words
-    "$CC" -std=c11 -O0 -w -c $includes -I"$1" "$file" -o "$work/objects/$(basename "$file" .c).o" || return 1
+    "$CC" -std=c11 -O0 -w -c $includes -I"$1/include" -I"$1" "$file" -o "$work/objects/$(basename "$file" .c).o" || return 1
   done
   for object in "$work"/objects/*.o; do
     nm --extern-only --format=posix "$object" >"$work/names" || return 1
