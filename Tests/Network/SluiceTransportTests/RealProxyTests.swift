@@ -84,7 +84,7 @@ import Testing
     #expect(record.error?.message.contains("no TLS connection to the proxy") == true)
   }
 
-  @Test func `a proxy that is restarted gets the next request`() async throws {
+  @Test func `the end of a proxy ends its connections, and the error names it`() async throws {
     let nginx = try await NginxServer.start(certificates: TestCertificates.shared())
     let proxy = try await ProxyServer.start(.microsocks)
     let wire = try await Wire(Self.settings("socks5h://127.0.0.1:\(proxy.port)", .http11))
