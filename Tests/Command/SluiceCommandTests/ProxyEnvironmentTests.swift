@@ -42,4 +42,17 @@ import Testing
     #expect(result["response"]?["body"]?["text"]?.string == "via")
     #expect(proxy.receivedText.joined().hasPrefix("GET http://example.invalid/ HTTP/1.1\r\n"))
   }
+
+  @Test func `a request to the proxy itself, which no_proxy names, is a request to a server`() async throws {
+    let proxy = try ScriptedServer([ScriptStep.respond(body: "via"), ScriptStep.respond(body: "itself")])
+    defer { proxy.stop() }
+    let result = try await Tool.run(
+      "send", "http://a.invalid/1", proxy.baseURL + "/2",
+      environment: ["http_proxy": proxy.baseURL, "no_proxy": "127.0.0.1", "NO_PROXY": nil])
+    #expect(result.outputText == "viaitself", "\(result.errorText)")
+    #expect(
+      proxy.receivedText.map { $0.split(separator: "\r\n").first } == [
+        "GET http://a.invalid/1 HTTP/1.1", "GET /2 HTTP/1.1",
+      ])
+  }
 }

@@ -51,8 +51,9 @@ package final class WireTransport: Transport, @unchecked Sendable {
   /// The endpoints by their descriptor.
   @exclusivity(unchecked) private var endpoints: [WireEndpoint?] = []
   @exclusivity(unchecked) private(set) var pools: [PoolKey: OriginPool] = [:]
-  /// The URL and the pool of the last request, because the next request often has the same origin or even the same URL.
+  /// The URL, the origin and the pool of the last request, because the next request often has the same origin or even the same URL.
   @exclusivity(unchecked) private var lastURL: HTTPURL?
+  @exclusivity(unchecked) private var lastOrigin: Origin?
   @exclusivity(unchecked) private var lastPool: OriginPool?
   /// The transfers that have not ended. Each is retained once while it is in the list; moving it within the list does
   /// not retain it again.
@@ -217,10 +218,11 @@ package final class WireTransport: Transport, @unchecked Sendable {
 
   /// The shared pool of an origin, for transfers whose connection needs nothing special.
   func pool(for url: HTTPURL) -> OriginPool {
-    if let lastPool, url == lastURL || url.isAt(lastPool.origin) { return lastPool }
+    if let lastPool, let lastOrigin, url == lastURL || url.isAt(lastOrigin) { return lastPool }
     let origin = url.origin
     let pool = pool(PoolKey(origin, proxies, settings))
     lastURL = url
+    lastOrigin = origin
     lastPool = pool
     return pool
   }
