@@ -4,35 +4,26 @@ import SluiceMessages
 import SluicePipeline
 import SluiceWire
 
-/// The transports of one loop. Chooses one of them for each hop, as ``TransportSettings/engine`` says.
-///
-/// Libcurl is started for the first hop that needs it. Confined to its loop.
+/// The transport of one loop, as ``TransportSettings/engine`` says. Confined to its loop.
 final class ChosenTransport: Transport {
-  private let loop: Loop
   private let settings: TransportSettings
   private let wire: WireTransport
-  private var curl: CurlTransport?
+  /// The transport that carries all hops. Nil unless the settings select libcurl.
+  private let curl: CurlTransport?
 
   /// - Throws: an error if the settings need something that the chosen engine lacks, or if a file cannot be read.
   init(loop: Loop, settings: TransportSettings, approvals: TrustApprovals) throws(TransportError) {
-    self.loop = loop
     self.settings = settings
     wire = try WireTransport(loop: loop, settings: settings, approvals: approvals)
-    if settings.engine == .curl { curl = try CurlTransport(loop: loop, settings: settings) }
+    curl = settings.engine == .curl ? try CurlTransport(loop: loop, settings: settings) : nil
   }
 
   func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
-    guard settings.engine == .curl else {
-      return wire.start(request, options, observer: observer)
-    }
+    guard let curl else { return wire.start(request, options, observer: observer) }
     if let wish = wishBeyondCurl(request, options) {
       return wire.fail(request, options, Self.refusal(of: wish, settings), observer: observer)
     }
-    do throws(TransportError) {
-      return try startedCurl().start(request, options, observer: observer)
-    } catch {
-      return wire.fail(request, options, error, observer: observer)
-    }
+    return curl.start(request, options, observer: observer)
   }
 
   /// The feature that the hop needs and that is not supported over libcurl; nil if libcurl can carry the hop.
@@ -61,13 +52,6 @@ final class ChosenTransport: Transport {
       .transport,
       "\(wish), which Sluice does not support over libcurl, but \(settings.names.engine) is \"curl\"; set it to \"auto\"",
       isBeforeSending: true)
-  }
-
-  private func startedCurl() throws(TransportError) -> CurlTransport {
-    if let curl { return curl }
-    let curl = try CurlTransport(loop: loop, settings: settings)
-    self.curl = curl
-    return curl
   }
 
   func usesProxy(for origin: Origin) -> Bool { curl?.usesProxy(for: origin) ?? wire.usesProxy(for: origin) }

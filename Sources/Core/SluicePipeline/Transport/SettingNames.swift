@@ -21,4 +21,7 @@ package struct SettingNames: Sendable, Hashable {
   package var engine = "transport.engine"
 
   package init() {}
+
+  /// Advice that is appended to a message. It names the places where the proxy is configured.
+  package var proxyAdvice: String { "; see \(proxy), or http_proxy and https_proxy in the environment" }
 }

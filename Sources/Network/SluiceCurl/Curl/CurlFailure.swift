@@ -137,8 +137,3 @@ struct CurlFailure {
     "chunk", "Invalid Content-Length", "Too large response headers", "Nul byte", "header",
   ]
 }
-
-extension SettingNames {
-  /// Advice that is appended to a message. It names the places where the proxy is configured.
-  var proxyAdvice: String { "; see \(proxy), or http_proxy and https_proxy in the environment" }
-}

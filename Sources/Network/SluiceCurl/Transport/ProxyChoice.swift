@@ -29,11 +29,8 @@ package struct ProxyChoice: Sendable {
     option = setting ?? (plain.isEmpty && secure.isEmpty ? "" : nil)
   }
 
-  /// Whether a proxy may apply to some origin.
-  package var isPossible: Bool { !(plain.isEmpty && secure.isEmpty) && !direct.containsAll }
-
   /// Whether a proxy may apply to an origin. With `no_proxy`, libcurl may still not use it.
-  package func isPossible(for origin: Origin) -> Bool {
+  func isPossible(for origin: Origin) -> Bool {
     !(origin.scheme == .http ? plain : secure).isEmpty && !direct.contains(origin.host)
   }
 
@@ -105,7 +102,7 @@ package struct ProxyChoice: Sendable {
   }
 
   /// The value of the first of these variables that is not empty, as libcurl reads them.
-  package static func environment(_ names: String...) -> String? {
+  private static func environment(_ names: String...) -> String? {
     for name in names {
       if let value = getenv(name), value.pointee != 0 { return String(cString: value) }
     }

@@ -65,8 +65,3 @@ extension SocketSettings.Place {
   /// Host and port as in a URL: `example.com:443`, `[::1]:443`.
   var authority: String { host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
-
-extension SettingNames {
-  /// Advice that is appended to a message. It names the places where the proxy is configured.
-  var proxyAdvice: String { "; see \(proxy), or http_proxy and https_proxy in the environment" }
-}

@@ -39,13 +39,13 @@ package struct ProxyRules: Sendable {
   /// Whether some origin may have a proxy.
   var isPossible: Bool { !(http.isNone && https.isNone) && !direct.containsAll }
 
-  /// The proxy for an origin; nil if there is none.
+  /// Returns the proxy for requests to an origin, or nil if they need none.
   func proxy(for origin: Origin) -> Proxy? {
     guard isPossible, case .proxy(let proxy) = choice(for: origin), !direct.contains(origin) else { return nil }
     return proxy
   }
 
-  /// Why the proxy for an origin cannot be used; nil if it can, or if there is none.
+  /// Returns an error if the proxy for an origin cannot be used.
   func fault(for origin: Origin, _ names: SettingNames) -> TransportError? {
     guard isPossible, case .fault(let fault) = choice(for: origin), !direct.contains(origin) else { return nil }
     return TransportError(.proxy, fault.reason + names.proxyAdvice, to: origin, isBeforeSending: true)

@@ -30,7 +30,6 @@ final class Dial {
   /// Whether the connection is for any of the waiting transfers, and they rely on it.
   var isShared: Bool { owner == nil && !isDoubted }
   private(set) var times = Times()
-  private var addresses: [SocketAddress] = []
   private var untried: ArraySlice<SocketAddress> = []
   private var attempts: [ConnectAttempt] = []
   private var handshake: TLSHandshake?
@@ -106,7 +105,6 @@ final class Dial {
   /// - Parameter wasLookedUp: whether the dial has waited for the addresses.
   private func connect(to addresses: [SocketAddress], wasLookedUp: Bool = false) {
     guard !isOver else { return }
-    self.addresses = addresses
     isLookingUp = false
     if wasLookedUp { times.nameLookup = loop.now.nanoseconds(since: beganAt) }
     untried = addresses[...]
@@ -128,13 +126,9 @@ final class Dial {
     let now = loop.now
     if isLookingUp {
       times.nameLookup = now.nanoseconds(since: beganAt)
-    } else if handshake != nil {
-      if isProxyReached {
-        times.tlsHandshake = now.nanoseconds(since: reachedAt)
-      } else {
-        times.tunnel = now.nanoseconds(since: connectedAt)
-      }
-    } else if tunnel != nil {
+    } else if handshake?.channel.isForServer == true {
+      times.tlsHandshake = now.nanoseconds(since: reachedAt)
+    } else if handshake != nil || tunnel != nil {
       times.tunnel = now.nanoseconds(since: connectedAt)
     } else if let attempt = attempts.first {
       times.connect = now.nanoseconds(since: attempt.beganAt)
@@ -164,14 +158,18 @@ final class Dial {
       return didReachProxy(WireChannel(socket: attempt.socket, tls: nil))
     }
     do throws(TLSFailure) {
-      handshake(over: try way.makeTLS(attempt.socket.descriptor), attempt)
-    } catch { fail(WireFailure.proxyTLS(pool.origin, way.proxy, error, settings)) }
+      handshake(over: try way.makeTLS(attempt.socket.descriptor), attempt.socket)
+    } catch { failToSecureProxy(way.proxy, error) }
   }
 
-  private func handshake(over channel: TLSChannel, _ attempt: ConnectAttempt) {
-    let handshake = TLSHandshake(channel, attempt, self)
+  private func failToSecureProxy(_ proxy: Proxy, _ failure: TLSFailure) {
+    fail(pool.proxyFailure("no TLS connection to the proxy \(proxy.name): \(failure.detail)"))
+  }
+
+  private func handshake(over channel: TLSChannel, _ socket: StreamSocket) {
+    let handshake = TLSHandshake(WireChannel(socket: socket, tls: channel), channel, self)
     self.handshake = handshake
-    pool.transport.place(handshake, attempt.socket.descriptor)
+    pool.transport.place(handshake, socket.descriptor)
     handshakeIsReady(handshake, 0)
   }
 
@@ -183,10 +181,9 @@ final class Dial {
     case .wouldBlock: return
     case .done:
       self.handshake = nil
-      let channel = WireChannel(socket: handshake.attempt.socket, tls: handshake.channel)
-      guard handshake.channel.isForServer else { return didReachProxy(channel) }
+      guard handshake.channel.isForServer else { return didReachProxy(handshake.secured) }
       times.tlsHandshake = loop.now.nanoseconds(since: reachedAt)
-      finish(channel, events: EPOLLIN.rawValue)
+      finish(handshake.secured, events: EPOLLIN.rawValue)
     case .asks(let challenge):
       guard !isAsking else { return }
       isAsking = true
@@ -195,7 +192,7 @@ final class Dial {
       pool.decide(challenge, for: self)
     case .failed(let failure):
       if !handshake.channel.isForServer, let proxy = pool.way?.proxy {
-        return fail(WireFailure.proxyTLS(pool.origin, proxy, failure, settings))
+        return failToSecureProxy(proxy, failure)
       }
       fail(WireFailure.tls(pool.origin, failure, settings))
     }
@@ -212,17 +209,17 @@ final class Dial {
       let tunnel = Tunnel(channel, dialogue, self)
       self.tunnel = tunnel
       pool.transport.place(tunnel, channel.socket.descriptor)
-      tunnelIsReady(tunnel)
-    } catch { fail(WireFailure.proxy(pool.origin, way.proxy, error.reason, settings.names)) }
+      tunnelIsReady(tunnel, 0)
+    } catch { fail(pool.proxyFailure("the proxy \(way.proxy.name): \(error.reason)")) }
   }
 
   /// Continues the talk with the proxy when it has sent bytes, or when the socket can take more.
-  func tunnelIsReady(_ tunnel: Tunnel) {
+  func tunnelIsReady(_ tunnel: Tunnel, _ events: UInt32) {
     guard !isOver, self.tunnel === tunnel else { return }
+    self.events |= events
     switch tunnel.proceed(pool.transport.input) {
     case .waiting: return
     case .open:
-      events |= tunnel.events
       self.tunnel = nil
       reachedAt = loop.now
       times.tunnel = reachedAt.nanoseconds(since: connectedAt)
@@ -240,24 +237,21 @@ final class Dial {
     {
       answeredChallenges += 1
       closePeer()
-      return connect(to: addresses)
+      return findAddresses()
     }
-    fail(WireFailure.proxy(pool.origin, way.proxy, refusal.reason, settings.names))
+    fail(pool.proxyFailure("the proxy \(way.proxy.name): \(refusal.reason)"))
   }
 
   /// Called when bytes can be sent to the server.
   private func didReachServer(_ channel: WireChannel) {
     guard pool.origin.scheme == .https, let peer else { return finish(channel, events: tunnelEvents) }
     do throws(TransportError) {
-      handshake(over: try pool.makeTLS(peer.socket.descriptor, inside: channel.tls), peer)
+      handshake(over: try pool.makeTLS(peer.socket.descriptor, inside: channel.tls), peer.socket)
     } catch { fail(error) }
   }
 
   /// Behind a tunnel, the server may have sent bytes that epoll has already reported.
   private var tunnelEvents: UInt32 { target == nil && pool.way?.proxy.kind != .https ? 0 : EPOLLIN.rawValue }
-
-  /// Whether the proxy has opened the tunnel, or none is needed.
-  private var isProxyReached: Bool { handshake?.channel.isForServer == true }
 
   private func closePeer() {
     handshake = nil
@@ -403,13 +397,14 @@ final class ConnectAttempt: WireEndpoint {
 
 /// A connected socket on which TLS is being set up.
 final class TLSHandshake: WireEndpoint {
+  /// The socket with TLS.
+  let secured: WireChannel
   let channel: TLSChannel
-  let attempt: ConnectAttempt
   private unowned(unsafe) let dial: Dial
 
-  init(_ channel: TLSChannel, _ attempt: ConnectAttempt, _ dial: Dial) {
+  init(_ secured: WireChannel, _ channel: TLSChannel, _ dial: Dial) {
+    self.secured = secured
     self.channel = channel
-    self.attempt = attempt
     self.dial = dial
   }
 

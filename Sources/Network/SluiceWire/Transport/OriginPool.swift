@@ -24,7 +24,7 @@ final class OriginPool {
   let settings: TransportSettings
   /// The host to which the connections of this pool lead: the proxy, or the server.
   let destination: PlaceAddresses
-  /// How the connections lead through the proxy; nil if there is none.
+  /// The way through the proxy. Nil for direct connections.
   let way: ProxyWay?
   // There is no lasting reference cycle, because the transport releases its pools when the loop ends.
   let transport: WireTransport
@@ -329,19 +329,6 @@ final class OriginPool {
       version: transport.settings.httpVersion == .http10 ? .http10 : .http11)
   }
 
-  /// Adds what the proxy is told about the user, unless the request already answers a challenge of the proxy.
-  func addProxyAuthorization(to headers: inout HeaderFields, _ request: borrowing Request) {
-    guard let way, !way.opensTunnel, let authorization = way.authorization else { return }
-    if let index = headers.firstIndex(named: "proxy-authorization".utf8.span),
-      headers.marks(at: index).contains(.forProxy)
-    {
-      return
-    }
-    let target = "\(request.url.origin)\(request.url.requestTarget)"
-    guard let value = authorization.value(request.method, target) else { return }
-    headers.append("Proxy-Authorization", value, marks: [.sensitive, .forProxy])
-  }
-
   /// Shows the head of a CONNECT, if a transfer that waits for the connection wants to show its heads.
   func tellTunnelHead(_ head: [UInt8], _ owner: WireTransfer?) {
     guard let tell = settings.onSentHead, let transfer = owner ?? waiting.first(where: { !$0.isOver }),
@@ -510,19 +497,19 @@ final class OriginPool {
 // What went wrong on the way to the proxy or, without a proxy, to the server.
 extension OriginPool {
   func nameFailure(_ error: NameError) -> TransportError {
-    guard let proxy = way?.proxy else { return WireFailure.name(origin, error) }
-    let reason = "cannot resolve the proxy \(PlainText.quote(proxy.place.host)): \(error.advice)"
-    return WireFailure.proxyUnreachable(origin, reason, settings.names)
+    guard let host = way?.proxy.place.host else { return WireFailure.name(origin, error) }
+    return proxyFailure("cannot resolve the proxy \(PlainText.quote(host)): \(error.advice)")
   }
 
   func connectFailure(_ address: SocketAddress, _ code: Int32) -> TransportError {
-    guard let proxy = way?.proxy else { return WireFailure.connect(origin, address, code) }
-    let reason = "no connection to the proxy \(proxy.name): \(SystemError.text(code))"
-    return WireFailure.proxyUnreachable(origin, reason, settings.names)
+    guard let name = way?.proxy.name else { return WireFailure.connect(origin, address, code) }
+    return proxyFailure("no connection to the proxy \(name): \(SystemError.text(code))")
   }
 
   var withoutAddress: TransportError {
-    guard let proxy = way?.proxy else { return WireFailure.withoutAddress(origin, settings) }
-    return WireFailure.proxyWithoutAddress(origin, proxy, settings)
+    guard let name = way?.proxy.name else { return WireFailure.withoutAddress(origin, settings) }
+    return proxyFailure("no connection to the proxy \(name): it has no \(WireFailure.kind(settings))")
   }
+
+  func proxyFailure(_ reason: String) -> TransportError { WireFailure.proxy(origin, reason, settings.names) }
 }

@@ -16,7 +16,7 @@ struct PoolKey: Hashable {
   let identity: RequestOptions.Identity?
   /// The path of the Unix socket, which replaces the path in the settings.
   let unixSocket: String?
-  /// The proxy through which the connections lead; nil if there is none.
+  /// The proxy. Nil for direct connections.
   let proxy: Proxy?
   /// Whether the proxy opens a tunnel to the origin.
   let opensTunnel: Bool

@@ -3,6 +3,7 @@ import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluiceSupport
+import SluiceTransport
 
 /// How the connections of one pool lead through a proxy to the server. Only the loop uses it.
 final class ProxyWay {
@@ -53,6 +54,20 @@ final class ProxyWay {
         authority: authority, agent: transport.defaults.agent,
         authorization: authorization?.value("CONNECT", authority), transport.limits)
     }
+  }
+
+  /// Adds what the proxy is told about the user to a request that the proxy itself gets, unless the request already
+  /// answers a challenge of the proxy.
+  func addAuthorization(to headers: inout HeaderFields, _ request: borrowing Request) {
+    guard !opensTunnel, let authorization else { return }
+    if let index = headers.firstIndex(named: "proxy-authorization".utf8.span),
+      headers.marks(at: index).contains(.forProxy)
+    {
+      return
+    }
+    let target = "\(request.url.origin)\(request.url.requestTarget)"
+    guard let value = authorization.value(request.method, target) else { return }
+    headers.append("Proxy-Authorization", value, marks: [.sensitive, .forProxy])
   }
 
   /// Makes the TLS channel to an HTTPS proxy. The client certificate and the accepted keys are for servers only.

@@ -5,8 +5,6 @@ final class Tunnel: WireEndpoint {
   let channel: WireChannel
   private var dialogue: any TunnelDialogue
   private var unsent: [UInt8]
-  /// The events that epoll has reported for the socket.
-  private(set) var events: UInt32 = 0
   private unowned(unsafe) let dial: Dial
 
   enum Progress {
@@ -23,10 +21,7 @@ final class Tunnel: WireEndpoint {
     unsent = dialogue.opening
   }
 
-  override func isReady(_ events: UInt32) {
-    self.events |= events
-    dial.tunnelIsReady(self)
-  }
+  override func isReady(_ events: UInt32) { dial.tunnelIsReady(self, events) }
 
   /// The refusal that is already known when time is up.
   var refusalAtEnd: TunnelRefusal? { dialogue.refusalAtEnd() }

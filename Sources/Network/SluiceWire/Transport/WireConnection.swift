@@ -72,7 +72,7 @@ final class WireConnection: HTTPConnection {
     if case .length(let count) = framing, count > WireTransfer.patientBytes {
       transfer.addExpectation(to: &headers, pool)
     }
-    pool.addProxyAuthorization(to: &headers, transfer.request)
+    pool.way?.addAuthorization(to: &headers, transfer.request)
     let facts = RequestHead.append(
       to: &transport.output, method: transfer.request.method, url: transfer.request.url,
       pool.preamble(for: transfer.request.url),

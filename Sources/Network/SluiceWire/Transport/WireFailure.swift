@@ -15,19 +15,13 @@ enum WireFailure {
       isBeforeSending: true)
   }
 
-  private static func kind(_ settings: TransportSettings) -> String {
+  /// A phrase for the addresses that the settings allow.
+  static func kind(_ settings: TransportSettings) -> String {
     switch settings.sockets.family {
     case .any: "address that a socket takes"
     case .ipv4: "IPv4 address"
     case .ipv6: "IPv6 address"
     }
-  }
-
-  static func proxyWithoutAddress(
-    _ origin: Origin, _ proxy: Proxy, _ settings: TransportSettings
-  ) -> TransportError {
-    let reason = "no connection to the proxy \(proxy.name): it has no \(kind(settings))"
-    return make(.proxy, reason + settings.names.proxyAdvice, origin, isBeforeSending: true)
   }
 
   static func withoutAddress(_ origin: Origin, _ settings: TransportSettings) -> TransportError {
@@ -70,21 +64,8 @@ enum WireFailure {
   }
 
   /// The proxy could not be reached, or has refused.
-  static func proxy(
-    _ origin: Origin, _ proxy: Proxy, _ reason: String, _ names: SettingNames
-  ) -> TransportError {
-    make(.proxy, "the proxy \(proxy.name): \(reason)\(names.proxyAdvice)", origin, isBeforeSending: true)
-  }
-
-  static func proxyUnreachable(_ origin: Origin, _ reason: String, _ names: SettingNames) -> TransportError {
+  static func proxy(_ origin: Origin, _ reason: String, _ names: SettingNames) -> TransportError {
     make(.proxy, reason + names.proxyAdvice, origin, isBeforeSending: true)
-  }
-
-  static func proxyTLS(
-    _ origin: Origin, _ proxy: Proxy, _ failure: TLSFailure, _ settings: TransportSettings
-  ) -> TransportError {
-    let reason = "no TLS connection to the proxy \(proxy.name): \(failure.detail)"
-    return make(.proxy, reason + settings.names.proxyAdvice, origin, isBeforeSending: true)
   }
 
   /// A phrase for a proxy that has ended the connection.

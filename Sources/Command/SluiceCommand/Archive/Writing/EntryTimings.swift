@@ -3,7 +3,8 @@ import SluiceMessages
 /// The phases of a hop as an archive has them: in milliseconds, and -1 for a phase that did not happen.
 struct EntryTimings {
   private let phases: [(name: String, microseconds: Int?)]
-  /// In this format, the phase `connect` includes the tunnel of a proxy and the TLS handshake, so the handshake is not one of `phases`.
+  /// In this format, the phase `connect` includes the tunnel of a proxy and the TLS handshake, so the handshake is not
+  /// one of `phases`.
   private let handshake: Int?
 
   init(_ timings: TransferTimings) {
