@@ -1,8 +1,8 @@
 import SluiceClient
 import SluiceEngine
 import SluiceMessages
-import SluiceMetrics
 import SluicePipeline
+import SluicePlugin
 import SluiceServer
 import SluiceTestKit
 import Testing
@@ -99,13 +99,16 @@ import Testing
   @Test func `dropping the sequence ends the transfer`() async throws {
     let server = try Self.endless()
     defer { server.stop() }
-    try await withClient { client in
+    let ledger = EndLedger()
+    try await withClient {
+      $0.addStage("ledger", ledger.code)
+    } _: { client in
       do { _ = try await client.bytes(from: server.url()) }
       try await server.waitForScripts()
       // A reader that stops in the middle ends the transfer too.
       for try await _ in try await client.bytes(from: server.url()).bytes { break }
       try await server.waitForScripts()
-      #expect(client.engine.metrics().outcomes[.cancelled] == 2)
+      #expect(try await ledger.waitForEnds() == [.cancelled, .cancelled])
     }
   }
 
@@ -138,7 +141,10 @@ import Testing
   @Test func `a thousand calls that are cancelled at different moments all end`() async throws {
     let server = try LoopbackServer { _ in .text("ok") }
     defer { server.stop() }
-    try await withClient { client in
+    let ledger = EndLedger()
+    try await withClient {
+      $0.addStage("ledger", ledger.code)
+    } _: { client in
       let url = try server.url()
       await withTaskGroup { group in
         for number in 0..<1000 {
@@ -156,7 +162,32 @@ import Testing
           }
         }
       }
-      #expect(client.engine.metrics().inFlight == 0)
+      // A reader is told before its transaction ends.
+      try await ledger.waitForEnds()
     }
+  }
+}
+
+/// The outcomes of the transactions of an engine.
+private final class EndLedger: Sendable {
+  private struct Entries {
+    var begun = 0
+    var outcomes: [TransactionOutcome] = []
+  }
+
+  private let entries = Watched(Entries())
+
+  var code: StageCode {
+    StageCode(observing: { [entries] event in
+      let outcome = event.kind == .didComplete ? event.outcome : nil
+      if event.kind == .willExecute { entries.update { $0.begun += 1 } }
+      if let outcome { entries.update { $0.outcomes.append(outcome) } }
+    })
+  }
+
+  /// Waits until each transaction that has begun has ended. Returns the outcomes, in the order of the ends.
+  @discardableResult
+  func waitForEnds() async throws -> [TransactionOutcome] {
+    try await entries.wait(for: "the end of every transaction") { $0.outcomes.count == $0.begun }.outcomes
   }
 }
