@@ -55,7 +55,7 @@ let wings = [
   ],
   "Base": ["SluiceSupport", "SluiceJSON", "SluiceJSONSchema", "SluiceIDNA", "CLinux", "CJSONSchema"],
   "Network": [
-    "SluiceLoop", "SluiceTransport", "SluiceContentCoding", "SluiceWire", "SluiceCurl", "CStreamEvents",
+    "SluiceLoop", "SluiceTransport", "SluiceContentCoding", "SluiceWire",
   ],
   "Plugins": [
     "CSluice", "SluicePlugin", "SluicePluginImage", "SluicePluginFile", "SluicePluginHost", "SluiceCrash",
@@ -72,7 +72,7 @@ let wings = [
   "Command": ["SluiceCommand"],
   "Attach": ["CAttach", "CAttachABI", "SluiceAttachRules", "SluiceAttachHost"],
   "System": [
-    "CJansson", "CCurl", "CMicrohttpd", "CElf", "CCrypto", "CTLS", "CNGHTTP2", "CZlib", "CBrotli", "CZstd", "CIDN2",
+    "CJansson", "CMicrohttpd", "CElf", "CCrypto", "CTLS", "CNGHTTP2", "CZlib", "CBrotli", "CZstd", "CIDN2",
     "CPSL", "CWithoutRuntime", "CStaticRuntime",
   ],
   "Kit": ["SluiceTestKit", "CTestKit", "CHTTPParser"],
@@ -155,7 +155,6 @@ let package = Package(
 
     // System libraries, each with the few inline wrappers that Swift needs.
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
-    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CElf", pkgConfig: "libelf", providers: [.apt(["libelf-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -167,7 +166,6 @@ let package = Package(
     .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
     .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
     .target(name: "CLinux", cSettings: strictC),
-    .target(name: "CStreamEvents", cSettings: strictC),
     .target(name: "CJSONSchema"),
 
     // Pure: no C, no I/O, no JSON, no unsafe code.
@@ -213,14 +211,8 @@ let package = Package(
         "SluiceSupport", "CLinux", "CTLS", "CNGHTTP2",
       ], swiftSettings: strict),
     .target(
-      name: "SluiceCurl",
-      dependencies: [
-        "SluiceTransport", "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding",
-        "SluiceSupport", "CCurl", "CStreamEvents", "CLinux", "CTLS",
-      ], swiftSettings: strict),
-    .target(
       name: "TransportLoad",
-      dependencies: ["SluiceCurl", "SluiceWire", "SluiceLoop", "SluicePipeline", "SluiceMessages"],
+      dependencies: ["SluiceWire", "SluiceLoop", "SluicePipeline", "SluiceMessages"],
       path: "Benchmarks/Sources/TransportLoad", swiftSettings: strict),
     // Maps the stored copy of a library, and calls none of its functions.
     .target(
@@ -276,8 +268,8 @@ let package = Package(
     .target(
       name: "Sluice",
       dependencies: [
-        "SluiceConfiguration", "SluiceDelegates", "SluiceReports", "SluiceEngine", "SluiceAssembly", "SluiceCurl",
-        "SluiceWire", "SluicePlugin", "SluiceTrial", "SluiceLoop",
+        "SluiceConfiguration", "SluiceDelegates", "SluiceReports", "SluiceEngine", "SluiceAssembly", "SluiceWire",
+        "SluicePlugin", "SluiceTrial", "SluiceLoop",
         "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
         "SluiceJSONSchema",
       ], swiftSettings: strict),
@@ -388,7 +380,7 @@ let package = Package(
       dependencies: [
         "Sluice", "SluiceUpdate", "SluiceUpdateRules", "SluiceClient", "SluiceControl", "SluiceCookies", "SluiceReplay",
         "SluiceServer", "SluiceEngine", "SluiceAssembly", "SluicePipeline", "SluiceRecords",
-        "SluiceTraceContext", "SluiceCurl", "SluiceWire", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
+        "SluiceTraceContext", "SluiceWire", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
         "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceLoop",
         "SluiceContentCoding", "SluiceSupport", "CAttachABI", "CLinux",
       ],
@@ -460,7 +452,7 @@ let package = Package(
     tests(
       "SluiceTransport",
       [
-        "SluiceCurl", "SluiceWire", "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceServer",
+        "SluiceWire", "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceServer",
         "SluiceSupport",
       ]),
     tests("SluiceServer", ["SluiceMessages", "SluiceJSON"]),
@@ -478,8 +470,7 @@ let package = Package(
         "SluiceConfiguration", "SluiceDelegates", "SluiceReports", "SluiceEngine", "SluiceAssembly", "SluiceReplay",
         "SluiceServer", "SluicePipeline", "SluiceRecords",
         "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
-        "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceCurl",
-        "SluiceTransport",
+        "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceTransport",
         "SluiceLoop", "SluiceSupport", "TablesStage",
       ]),
     tests(

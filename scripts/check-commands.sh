@@ -73,8 +73,8 @@ mask() {
     s/[0-9.]+ (faults and violations per)/COUNT \1/
     # Ids and hashes.
     s/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/ID/g; s/[0-9a-f]{32}-[0-9a-f]{16}/ID/g; s/\b[0-9a-f]{12,}\b/HASH/g
-    # Text that depends on the machine, and on the version of libcurl.
-    s/^(libcurl|jansson|libmicrohttpd) [0-9].*/\1/; s/^( *machine ).*/\1NAME/
+    # Text that depends on the machine, and on the versions of libraries.
+    s/^(OpenSSL|nghttp2|jansson|libmicrohttpd) [0-9].*/\1/; s/^( *machine ).*/\1NAME/
     s/Couldn't connect to server/Could not connect to server/
     # The width of a column depends on its content; lines of HTTP end with CR.
     s/\r$//; s/  +/ /g; s/ $//"

@@ -1,5 +1,4 @@
 import Dispatch
-import SluiceCurl
 import SluiceLoop
 public import SluiceMessages
 import SluicePipeline
@@ -9,11 +8,6 @@ import SluiceWire
 /// exists for the benchmarks, which are a separate package and cannot see the transport.
 public final class TransportLoad: @unchecked Sendable {
   // Sendable: only the loop changes the counters. Another thread reads them only after it has waited for the semaphore.
-  /// Which transport sends the requests.
-  public enum Kind: Sendable {
-    case curl, wire
-  }
-
   private let loop: Loop
   private let transport: any Transport
   private let request: Request
@@ -29,7 +23,7 @@ public final class TransportLoad: @unchecked Sendable {
   ///   - certificateAuthority: the path of a PEM file; nil uses the system's authorities.
   ///   - whenStarted: called once, on the thread of the loop.
   public init(
-    _ request: Request, over kind: Kind, connections: Int, usesHTTP2: Bool, certificateAuthority: String?,
+    _ request: Request, connections: Int, usesHTTP2: Bool, certificateAuthority: String?,
     whenStarted: @escaping @Sendable () -> Void
   ) throws {
     loop = try Loop()
@@ -38,10 +32,7 @@ public final class TransportLoad: @unchecked Sendable {
     settings.tls.ca = certificateAuthority
     // Like the bare loop, these requests do not ask for compressed content.
     settings.decodesContent = false
-    switch kind {
-    case .curl: transport = try CurlTransport(loop: loop, settings: settings)
-    case .wire: transport = try WireTransport(loop: loop, settings: settings)
-    }
+    transport = try WireTransport(loop: loop, settings: settings)
     self.request = request
     self.connections = connections
     loop.post(whenStarted)

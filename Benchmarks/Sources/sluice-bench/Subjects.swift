@@ -9,8 +9,7 @@ enum Subjects {
   static func all(_ processor: Int) -> [(name: String, make: Maker)] {
     [
       ("bare", { _, plan in try BareSubject(plan) }),
-      ("transport", { try TransportSubject($0, over: .curl, $1, processor: processor) }),
-      ("wire", { try TransportSubject($0, over: .wire, $1, processor: processor) }),
+      ("transport", { try TransportSubject($0, $1, processor: processor) }),
       ("empty", { try EngineSubject($0, $1, .empty($1)) }),
       ("engine", { try EngineSubject($0, $1, .full($1)) }),
       ("floor", { try FloorSubject($0, $1) }),
@@ -65,7 +64,7 @@ enum Subjects {
   }
 
   /// The subjects that run unless the command line names others.
-  private static let usual = ["bare", "transport", "wire", "empty", "engine", "floor"]
+  private static let usual = ["bare", "transport", "empty", "engine", "floor"]
   /// The subjects that have only HTTP/1.1.
   private static let withoutHTTP2: Set = ["floor", "run", "curl"]
 

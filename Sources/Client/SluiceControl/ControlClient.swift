@@ -95,7 +95,7 @@ public final class ControlClient: Sendable {
       isAbandoned ? "the socket is left from an engine that ended without removing it" : "no process listens there")
   }
 
-  /// Checks the path before the first request, because libcurl's messages do not say what is wrong with a path.
+  /// Checks the path before the first request, because the error of a connection does not say what is wrong with a path.
   private static func check(_ path: String) throws(ControlError) {
     guard path.utf8.count <= UnixSocket.maximumPathBytes else {
       throw ControlError(

@@ -1,9 +1,9 @@
 import Sluice
-import SluiceCurl
 import SluiceJSON
 import SluicePluginHost
 import SluicePluginImage
 import SluiceServer
+import SluiceWire
 
 /// `sluice version`.
 enum VersionCommand {
@@ -17,7 +17,8 @@ enum VersionCommand {
       """
       sluice \(version)
       plugin ABI \(abi.count == 1 ? "\(abi.lowerBound)" : "\(abi.lowerBound) to \(abi.upperBound)")
-      libcurl \(TransportLibraries.curl)
+      OpenSSL \(TransportLibraries.tls)
+      nghttp2 \(TransportLibraries.http2)
       jansson \(JSONLibrary.version)
       libmicrohttpd \(ServerLibrary.version)
 

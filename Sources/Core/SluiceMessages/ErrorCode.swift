@@ -60,8 +60,7 @@ extension ErrorCode {
   /// The caller cancelled the transaction, or its sink wants no more of the body. If the error names a stage, this
   /// stage has cancelled the transaction.
   public static let cancelled = Self(rawValue: "cancelled")
-  /// The connection had been kept after an earlier request, and broke before the response arrived. Over libcurl:
-  /// libcurl was about to send the request a second time by itself.
+  /// The connection had been kept after an earlier request, and broke before the response arrived.
   public static let resent = Self(rawValue: "resent")
   /// The server states that it did not process the request (RFC 9113 §8.7).
   public static let notProcessed = Self(rawValue: "not_processed")

@@ -37,19 +37,17 @@ public struct RequestOptions: Sendable, Hashable {
   /// When the engine makes another attempt, in place of `retry`.
   public var retry: RetryPolicy?
   /// Requests of a higher priority get a connection first, but every eighth connection goes to the request that has
-  /// waited longest. The priority has no effect over libcurl.
+  /// waited longest.
   public var priority = Priority.normal
   /// The client certificate that servers get, in place of `transport.tls`. Such requests share connections only with
-  /// requests that have the same identity. The libcurl transport does not support this option.
+  /// requests that have the same identity.
   public var identity: Identity?
-  /// The path of a Unix socket to which the request and its redirects go, whatever their URLs. The libcurl transport
-  /// does not support this option.
+  /// The path of a Unix socket to which the request and its redirects go, whatever their URLs.
   public var unixSocket: String?
 
   /// Whether a body of more than 1 MiB is sent over HTTP/1.1 only after a 100 response, or after one second without it.
   /// This lets a server refuse or redirect the request before the body is sent (RFC 9110 §10.1.1). A server that sent
-  /// no 100 response in this time is not asked again. If this is false, the body is sent at once. libcurl always sends
-  /// the body at once.
+  /// no 100 response in this time is not asked again. If this is false, the body is sent at once.
   public var expectsContinue = true
 
   /// Options that keep every setting.

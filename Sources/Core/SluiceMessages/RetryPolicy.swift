@@ -42,8 +42,7 @@ public struct RetryPolicy: Sendable, Hashable {
   /// The failures of a connection after which another attempt is made.
   public enum ConnectionErrors: Sendable, Hashable {
     case never
-    /// Only if the server had closed a connection that was kept after an earlier request. In this case libcurl would
-    /// send the request again by itself.
+    /// Only if the server had closed a connection that was kept after an earlier request.
     case deadConnection
     /// The name was not resolved, no connection was established, the connection broke, or the attempt took too long.
     case always

@@ -10,12 +10,12 @@ public struct TransferTimings: Sendable, Hashable {
   /// Sets all values at once, so that the storage is not copied for each value.
   package init(
     _ nanoseconds: Nanoseconds, isConnectionReused: Bool, peerAddress: String?, version: HTTPVersion?,
-    engine: TransportEngine?, bytesSent: Int, bytesReceived: Int
+    bytesSent: Int, bytesReceived: Int
   ) {
     fields = SharedValue(
       Fields(
         nanoseconds: nanoseconds, isConnectionReused: isConnectionReused, peerAddress: peerAddress, version: version,
-        engine: engine, bytesSent: bytesSent, bytesReceived: bytesReceived))
+        bytesSent: bytesSent, bytesReceived: bytesReceived))
   }
 
   /// The phases as they are stored. A `Duration` takes twice as much memory, and computing with it takes longer.
@@ -90,12 +90,6 @@ public struct TransferTimings: Sendable, Hashable {
     set { fields.value.version = newValue }
   }
 
-  /// Which transport carried the hop; nil if none did. Never ``TransportEngine/auto``.
-  public var engine: TransportEngine? {
-    get { fields.value.engine }
-    set { fields.value.engine = newValue }
-  }
-
   /// Bytes of the request's head and body.
   public var bytesSent: Int {
     get { fields.value.bytesSent }
@@ -129,7 +123,6 @@ extension TransferTimings {
     var isConnectionReused = false
     var peerAddress: String?
     var version: HTTPVersion?
-    var engine: TransportEngine?
     var bytesSent = 0
     var bytesReceived = 0
   }

@@ -18,8 +18,6 @@ public struct MetricsSnapshot: Sendable, Hashable {
   public internal(set) var redirects: UInt64 = 0
   /// Requests on the wire, including those after redirects and challenges.
   public internal(set) var hops: UInt64 = 0
-  /// Requests on the wire that libcurl carried; Sluice's own transport carried the others.
-  public internal(set) var hopsOverCurl: UInt64 = 0
   /// Bytes of all requests on the wire, heads and bodies.
   public internal(set) var bytesSent: UInt64 = 0
   /// Bytes of all response bodies on the wire, before decoding.
@@ -67,7 +65,6 @@ public struct MetricsSnapshot: Sendable, Hashable {
     retriesOverBudget &+= other.retriesOverBudget
     redirects &+= other.redirects
     hops &+= other.hops
-    hopsOverCurl &+= other.hopsOverCurl
     bytesSent &+= other.bytesSent
     bytesReceived &+= other.bytesReceived
     for stage in other.stages { merge(stage) }

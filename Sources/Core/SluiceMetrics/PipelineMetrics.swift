@@ -20,7 +20,6 @@ package final class PipelineMetrics: Sendable {
   private let retriesOverBudget = SingleWriterCounter()
   private let redirects = SingleWriterCounter()
   private let hops = SingleWriterCounter()
-  private let hopsOverCurl = SingleWriterCounter()
   private let bytesSent = SingleWriterCounter()
   private let bytesReceived = SingleWriterCounter()
 
@@ -143,9 +142,8 @@ extension PipelineMetrics {
   package func countRedirect() { redirects.add() }
 
   /// Counts a request on the wire.
-  package func countHop(isOverCurl: Bool) {
+  package func countHop() {
     hops.add()
-    if isOverCurl { hopsOverCurl.add() }
   }
 
   /// Adds bytes on the wire of one hop.
@@ -171,7 +169,6 @@ extension PipelineMetrics {
     snapshot.retriesOverBudget = retriesOverBudget.value
     snapshot.redirects = redirects.value
     snapshot.hops = hops.value
-    snapshot.hopsOverCurl = hopsOverCurl.value
     snapshot.bytesSent = bytesSent.value
     snapshot.bytesReceived = bytesReceived.value
     for stage in stageSnapshots() { snapshot.merge(stage) }

@@ -43,7 +43,7 @@ extension Engine {
     try self.init(
       configuration, sources: sources, on: loop, delegate: delegate, trial: trial, minimumLogLevel: minimumLogLevel,
       makeTransport: { loop, settings throws(TransportError) in
-        let transport = try ChosenTransport(loop: loop, settings: settings, approvals: approvals)
+        let transport = try WireTransport(loop: loop, settings: settings, approvals: approvals)
         return wrap?(loop, transport) ?? transport
       },
       log: log)
@@ -52,7 +52,7 @@ extension Engine {
   /// Why no request to the URL can be sent with the settings of the configuration; nil if the settings do not exclude it.
   /// Looks up no name, and connects to nothing.
   package static func obstacle(to url: HTTPURL, _ configuration: Configuration) -> TransportError? {
-    ChosenTransport.obstacle(to: url.origin, configuration.transport)
+    WireTransport.obstacle(to: url.origin, configuration.transport)
   }
 
   /// Reads the files of `transport.tls`, as the first https connection of an engine would.

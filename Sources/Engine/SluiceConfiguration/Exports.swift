@@ -15,7 +15,6 @@
 @_exported public import struct SluiceMessages.HostPattern
 @_exported public import struct SluiceMessages.RetryPolicy
 @_exported public import struct SluiceMessages.StatusSet
-@_exported public import enum SluiceMessages.TransportEngine
 @_exported public import enum SluicePipeline.FaultPolicy
 @_exported public import struct SluicePipeline.PathGlob
 @_exported public import struct SluicePipeline.RedirectSettings

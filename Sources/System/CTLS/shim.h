@@ -22,6 +22,9 @@ static inline void sluice_tls_configure(SSL_CTX *context) {
 }
 
 /// These functions exist for Swift, which does not see the types of the macros.
+/// The version of the OpenSSL that is loaded, such as `3.0.19`; lives as long as the process.
+static inline const char *sluice_tls_library_version(void) { return OpenSSL_version(OPENSSL_VERSION_STRING); }
+
 static const int sluice_tls_version_1_2 = TLS1_2_VERSION;
 static const int sluice_tls_version_1_3 = TLS1_3_VERSION;
 

@@ -276,13 +276,4 @@ import Testing
       #expect(await call.value?.code == .cancelled)
     }
   }
-
-  @Test func `over libcurl, a call fails if its delegate could choose a certificate`() async throws {
-    try await withServer({ $0.transport.engine = .curl }) { client, url in
-      let chooser = Chooser(.performDefaultHandling)
-      let error = await refusal(client, url, chooser)
-      #expect(error?.code == .transport && error?.message.contains("a delegate chooses the client certificate") == true)
-      #expect(chooser.asked.value.isEmpty)
-    }
-  }
 }

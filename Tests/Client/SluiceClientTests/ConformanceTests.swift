@@ -5,10 +5,8 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What every HTTP client must do with unusual servers. The tests use `Client` over Sluice's own transport.
+/// What every HTTP client must do with unusual servers.
 @Suite struct ConformanceTests {
-  private static func wire(_ configuration: inout Configuration) { configuration.transport.engine = .wire }
-
   /// Sends a request to a server that answers with these bytes and then closes the connection.
   private static func get(_ answer: String, method: String = "GET") async throws -> (bytes: [UInt8], response: Response)
   {
@@ -20,7 +18,7 @@ import Testing
   ) async throws -> (bytes: [UInt8], response: Response) {
     let server = try ScriptedServer(.receiveHead, .send(answer), .shutdownWriting, .receiveToEnd)
     defer { server.stop() }
-    return try await withClient(wire) { client in
+    return try await withClient { client in
       try await client.data(for: Request(method: method, url: server.url()))
     }
   }
@@ -66,7 +64,7 @@ import Testing
       .text("\(request.target) \(request.value(of: "x-own") ?? "")")
     }
     defer { server.stop() }
-    try await withClient(Self.wire) { client in
+    try await withClient { client in
       var request = Request(url: try server.url("/request?foo=bar&bar=baz&qux=&foo=ph%20ew"))
       request.headers["X-Own"] = "a value"
       let (bytes, _) = try await client.data(for: request)
@@ -84,7 +82,7 @@ import Testing
       ], ScriptStep.respond(body: "ok") + [.receiveToEnd],
     ])
     defer { server.stop() }
-    try await withClient(Self.wire) { client in
+    try await withClient { client in
       let (bytes, response) = try await client.data(from: server.url())
       #expect(response.status == status && bytes.isEmpty && response.headers["etag"] == "\"a\"")
       // The next request shows that the client has not waited for the announced bytes. A 204 must not announce any
@@ -109,7 +107,7 @@ import Testing
   @Test func `empty and repeated fields are sent as they are`() async throws {
     let server = try ScriptedServer([ScriptStep.respond()])
     defer { server.stop() }
-    try await withClient(Self.wire) { client in
+    try await withClient { client in
       let headers: HeaderFields = ["X-Empty": "", "X-Many": "a", "X-Many": "b"]
       _ = try await client.data(for: Request(url: server.url("/p?a=1&b=%20&&c"), headers: headers))
     }
@@ -154,7 +152,7 @@ import Testing
     let server = try LoopbackServer { request in ServerResponse(body: .bytes(request.body)) }
     defer { server.stop() }
     let sent = pattern.bytes(from: 0, count: 1_000_000)
-    try await withClient(Self.wire) { client in
+    try await withClient { client in
       let (bytes, _) = try await client.upload(for: Request(method: "POST", url: server.url()), from: sent)
       #expect(bytes == sent)
     }
@@ -165,7 +163,7 @@ import Testing
     let steps = Array(text.utf8).map { ScriptStep.send([$0]) }
     let server = try ScriptedServer([[.receiveHead] + steps + [.receiveToEnd]])
     defer { server.stop() }
-    try await withClient(Self.wire) { client in
+    try await withClient { client in
       let (bytes, _) = try await client.bytes(from: server.url())
       var read: [UInt8] = []
       for try await byte in bytes { read.append(byte) }
@@ -179,7 +177,7 @@ import Testing
         ? ServerResponse(body: .generated(pattern, byteCount: 10_000_000, chunked: true)) : .text("ok")
     }
     defer { server.stop() }
-    try await withClient(Self.wire) { client in
+    try await withClient { client in
       do {
         let (bytes, _) = try await client.bytes(from: server.url("/long"))
         var iterator = bytes.makeAsyncIterator()
@@ -195,7 +193,7 @@ import Testing
       .receiveHead, .receive("2\r\nhi\r\n0\r\nX-Sum: 7\r\n\r\n".utf8.count),
       .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Back: 8\r\n\r\n"), .receiveToEnd)
     defer { server.stop() }
-    try await withClient(Self.wire) { client in
+    try await withClient { client in
       var request = Request(method: "POST", url: try server.url(), body: .bytes(Array("hi".utf8)))
       request.trailers = ["X-Sum": "7"]
       let (_, response) = try await client.data(for: request)
@@ -212,7 +210,7 @@ import Testing
     }
     defer { server.stop() }
     let url = try server.url("/")
-    try await withClient(Self.wire) { client in
+    try await withClient { client in
       let error = await failure { () throws(TransactionError) in _ = try await client.data(from: url) }
       #expect(error?.code == .tooManyRedirects)
     }
@@ -225,7 +223,7 @@ import Testing
         : ServerResponse(headers: [HeaderLine("ETag", "\"v1\"")], body: .bytes(Array("text".utf8)))
     }
     defer { server.stop() }
-    try await withClient(Self.wire) { client in
+    try await withClient { client in
       let (_, first) = try await client.data(from: server.url())
       let tag = try #require(first.headers["etag"])
       let (bytes, second) = try await client.data(for: Request(url: server.url(), headers: ["If-None-Match": tag]))
@@ -236,7 +234,7 @@ import Testing
   @Test func `each of many simultaneous calls gets its own response`() async throws {
     let server = try LoopbackServer { request in .text(request.target) }
     defer { server.stop() }
-    try await withClient(Self.wire) { client in
+    try await withClient { client in
       let urls = try (0..<500).map { try server.url("/\($0)") }
       try await withThrowingTaskGroup(of: Bool.self) { group in
         for (number, url) in urls.enumerated() {
@@ -252,7 +250,7 @@ import Testing
     let isWaiting = Signal()
     let server = try ScriptedServer(.receiveHead, .signal(isWaiting), .receiveToEnd)
     defer { server.stop() }
-    try await withClient(Self.wire) { client in
+    try await withClient { client in
       let url = try server.url()
       let call = Task { try await client.data(from: url).bytes.count }
       try await isWaiting.wait()
@@ -266,7 +264,7 @@ import Testing
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .receiveToEnd)
     defer { server.stop() }
-    try await withClient(Self.wire) { client in
+    try await withClient { client in
       let url = try server.url()
       let call = Task {
         var count = 0

@@ -35,7 +35,6 @@ import Testing
   /// The settings for a server that speaks only this version.
   private static func speaking(_ version: HTTPVersion) -> (inout Configuration) -> Void {
     {
-      $0.transport.engine = .wire
       $0.transport.assumesHTTP2 = version == .http2
     }
   }
@@ -169,10 +168,10 @@ import Testing
   @Test func `trailers that must not be sent fail the request`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
-    for (field, engine, code) in [
-      ("Content-Length", TransportEngine.wire, ErrorCode.invalidHeader), ("X-Sum", .curl, .transport),
+    for (field, version, code) in [
+      ("Content-Length", HTTPVersion.http11, ErrorCode.invalidHeader), ("X-Sum", .http10, .transport),
     ] {
-      try await withClient({ $0.transport.engine = engine }) { client in
+      try await withClient({ $0.transport.httpVersion = version }) { client in
         let url = try server.url()
         await #expect {
           try await client.perform(

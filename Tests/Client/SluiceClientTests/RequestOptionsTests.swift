@@ -69,10 +69,7 @@ import Testing
     server.release()
   }
 
-  @Test(arguments: TransportEngine.allCases)
-  func `the idle timeout ends a response that stops, and an upload that nobody reads`(
-    _ engine: TransportEngine
-  ) async throws {
+  @Test func `the idle timeout ends a response that stops, and an upload that nobody reads`() async throws {
     let isDone = Signal()
     let server = try ScriptedServer([
       [.receiveHead, .receiveToEnd],
@@ -81,10 +78,7 @@ import Testing
     ])
     defer { server.stop() }
     let url = try server.url()
-    try await withClient({
-      $0.transport.engine = engine
-      $0.maximumAttempts = 1
-    }) { client in
+    try await withClient({ $0.maximumAttempts = 1 }) { client in
       for method in ["GET", "GET", "POST"] {
         var request = Self.request(url, method: method) { $0.idleTimeout = .milliseconds(50) }
         if method == "POST" { request.body = .bytes([UInt8](repeating: 65, count: 50_000_000)) }
@@ -134,14 +128,13 @@ import Testing
 
   // MARK: Bodies, redirects, attempts
 
-  @Test(arguments: TransportEngine.allCases)
-  func `a request can ask for a body that is not decoded`(_ engine: TransportEngine) async throws {
+  @Test func `a request can ask for a body that is not decoded`() async throws {
     let coded = EncodedBody.bytes(.gzip, Array("hello".utf8))
     let server = try LoopbackServer { _ in
       ServerResponse(headers: [HeaderLine("Content-Encoding", "gzip")], body: .bytes(coded))
     }
     defer { server.stop() }
-    try await withClient({ $0.transport.engine = engine }) { client in
+    try await withClient { client in
       let url = try server.url()
       #expect(try await client.data(for: Self.request(url) { $0.decodesContent = false }).bytes == coded)
       #expect(try await client.data(from: url).bytes == Array("hello".utf8))
@@ -196,7 +189,6 @@ import Testing
     let metrics = Watched<[HopMetrics]>([])
     let ended = Watched(0)
     try await withClient({
-      $0.transport.engine = .wire
       $0.transport.maximumConnectionsPerHost = 1
     }) { client in
       let loop = client.engine.loops[0]
@@ -277,20 +269,6 @@ import Testing
       let nowhere = Self.request(try server.url()) { $0.unixSocket = folder.path("none") }
       let error = await Self.error(client, nowhere)
       #expect(error?.code == .connect && error?.message.contains("none") == true)
-    }
-  }
-
-  @Test func `over libcurl, a request fails if libcurl cannot apply one of its options to a single request`()
-    async throws
-  {
-    try await withClient({ $0.transport.engine = .curl }) { client in
-      let socket = Self.request("http://127.0.0.1:9/") { $0.unixSocket = "/s" }
-      let identity = Self.request("https://127.0.0.1:9/") { $0.identity = RequestOptions.Identity(certificate: "/x") }
-      for request in [socket, identity] {
-        let error = await Self.error(client, request)
-        #expect(error?.code == .transport && error?.isBeforeSending == true)
-        #expect(error?.message.contains("which Sluice does not support over libcurl") == true)
-      }
     }
   }
 }

@@ -295,14 +295,4 @@ import Testing
       #expect(judge.asked.value.count == 1 && clear.requests.count == 1)
     }
   }
-
-  @Test func `over libcurl, a call fails if its delegate could decide about the server`() async throws {
-    try await withServer(nil, { $0.transport.engine = .curl }) { client, url in
-      #expect(await get(client, url) == nil)
-      let judge = Judge(.accept)
-      let error = await get(client, url, judge)
-      #expect(error?.code == .transport && error?.message.contains("a delegate decides whether to trust") == true)
-      #expect(judge.asked.value.isEmpty)
-    }
-  }
 }

@@ -60,7 +60,7 @@ private enum Caller {
     let server = try Self.script()
     defer { server.stop() }
     let delegate = Noting(suspends: suspends)
-    try await withClient({ $0.transport.engine = .wire }) { client in
+    try await withClient { client in
       let url = try server.url()
       let (bytes, _) = try await Caller.$name.withValue("me") { try await client.data(from: url, delegate: delegate) }
       #expect(bytes == Array("ok".utf8))

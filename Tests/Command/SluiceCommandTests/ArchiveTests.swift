@@ -257,15 +257,13 @@ import Testing
     withExtendedLifetime(product) {}
   }
 
-  @Test(arguments: [["--http2"], ["-v"], ["-c", "{curl}"]])
-  func `with each transport, and also with -v, the archive has the headers of the wire`(
+  @Test(arguments: [["--http2"], ["-v"]])
+  func `with each version of HTTP, and also with -v, the archive has the headers of the wire`(
     _ words: [String]
   ) async throws {
     guard NginxServer.isAvailable else { return }
     let certificates = try await TestCertificates.shared()
     let server = try await NginxServer.start(certificates: certificates)
-    let curl = try folder.write(#"{"transport": {"engine": "curl"}}"#, to: "curl.json")
-    let words = words.map { $0 == "{curl}" ? curl : $0 }
     let url = words == ["--http2"] ? server.secureBaseURL : server.baseURL
     let result = try await Tool.run(
       arguments: ["send", "--har", path, "--cacert", certificates.authority, url + "/json"] + words)

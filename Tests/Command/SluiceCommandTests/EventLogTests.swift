@@ -302,7 +302,6 @@ import Testing
     (whole(#""spanId":1"#), "expected \"spanId\" with a string"),
     (whole(#""stauts":200"#), "no event has \"stauts\""), (whole(#""timings":{\#(phases),"idleNs":1}"#), "\"idleNs\""),
     (whole(#""timings":{\#(phases),"isConnectionReused":1}"#), "\"isConnectionReused\" with true or false"),
-    (whole(#""timings":{\#(phases),"engine":"auto"}"#), "\"engine\" with \"wire\" or \"curl\""),
   ])
   func `verify-trace reports an invalid event with its line`(_ line: String, _ message: String) async throws {
     let result = try await Tool.run("verify-trace", input: log(Self.success) + line)

@@ -188,28 +188,17 @@ import Testing
       (#""maxHeadBytes": 2048"#, "HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 2048))\r\n\r\n"),
       (#""maxHeadFields": 20"#, "HTTP/1.1 200 OK\r\n\(String(repeating: "X: y\r\n", count: 21))\r\n"),
       (#""maxInformationalResponses": 1"#, String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 2)),
-    ], ["wire", "curl"])
-  func `a response over a limit fails with the name of the limit, over both transports`(
-    _ row: (limit: String, response: String), _ engine: String
+    ])
+  func `a response over a limit fails with the name of the limit`(
+    _ row: (limit: String, response: String)
   ) async throws {
     let server = try ScriptedServer(.receiveHead, .send(row.response), .receiveToEnd)
     let folder = try TemporaryDirectory()
-    let pipeline = try folder.write(#"{"transport": {"engine": "\#(engine)", \#(row.limit)}}"#, to: "c.json")
+    let pipeline = try folder.write(#"{"transport": {\#(row.limit)}}"#, to: "c.json")
     let result = try await Tool.run("send", "-c", pipeline, server.baseURL)
     let key = try #require(row.limit.split(separator: "\"").first)
     #expect(result.errorText.contains("the response exceeds a limit: "), "\(result.errorText)")
     #expect(result.errorText.hasSuffix("raise transport.\(key)\n"), "\(result.errorText)")
-  }
-
-  @Test func `settings that the engine does not support are a usage error that names their keys`() async throws {
-    let folder = try TemporaryDirectory()
-    let pipeline = try folder.write(#"{"transport": {"engine": "curl", "maxChunkExtensionBytes": 9}}"#, to: "c.json")
-    for arguments in [["check", "-c", pipeline], ["send", "-c", pipeline, "http://127.0.0.1:9/"]] {
-      let result = try await Tool.run(arguments: arguments)
-      #expect(result.status == 2)
-      #expect(result.errorText.contains("transport.engine is "))
-      #expect(result.errorText.contains("transport.maxChunkExtensionBytes"), "\(result.errorText)")
-    }
   }
 
   @Test func `a setting of the configuration is named by its key, and an option by its name`() async throws {

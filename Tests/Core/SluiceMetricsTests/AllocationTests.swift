@@ -37,7 +37,7 @@ private func exercise(_ metrics: PipelineMetrics, rounds: UInt64) {
     metrics.countAttempt()
     metrics.recordStage(.request, 0, nanoseconds: round)
     metrics.recordStage(.issue, 0, nanoseconds: round << 10)
-    metrics.countHop(isOverCurl: true)
+    metrics.countHop()
     metrics.recordStage(.response, 0, nanoseconds: round << 20)
     metrics.recordStage(.failure, 0, nanoseconds: round << 40)
     metrics.countFault(.request, 0, isSkipped: true)

@@ -72,7 +72,7 @@ struct PipelineMetricsTests {
       loop.transactionDidBegin()
       for _ in 0...index { loop.countAttempt() }
       for _ in 0..<index { loop.countRetry() }
-      loop.countHop(isOverCurl: false)
+      loop.countHop()
       loop.countRedirect()
       loop.recordStage(.request, 0, nanoseconds: UInt64(index))
       loop.recordTracer(0, nanoseconds: 1)

@@ -94,6 +94,8 @@ import Testing
     ("{\"transport\": {\"baseURL\": \"ftp://x\"}}", "transport.baseURL: scheme \"ftp\" is not supported"),
     ("{\"transport\": {\"baseURL\": \"http://💩.example\"}}", "transport.baseURL: its host \"💩.example\""),
     ("{\"transport\": {\"httpVersion\": \"3\"}}", "expected \"1.0\", \"1.1\", \"2\" or \"2-prior-knowledge\""),
+    ("{\"transport\": {\"engine\": \"curl\"}}", "transport.engine: \"curl\" is not supported since version 0.1.0"),
+    ("{\"transport\": {\"engine\": \"Wire\"}}", "transport.engine: expected \"auto\" or \"wire\", found \"Wire\""),
     ("{\"transport\": {\"tls\": {\"verify\": \"no\"}}}", "transport.tls.verify: expected true or false"),
     ("{\"transport\": {\"tls\": {\"key\": \"k\"}}}", "transport.tls.key: a key without \"cert\" has no effect"),
     ("{\"validate\": {\"statuses\": [\"9\"]}}", "validate.statuses[0]: expected a status"),
@@ -153,5 +155,22 @@ import Testing
     } catch {
       #expect(error.description.contains("plugin \"only-requests\" is in \"response\" but has no on_response"))
     }
+  }
+
+  @Test(arguments: ["auto", "wire"])
+  func `the key that chose a transport has no effect, and the log says so at each start and reload`(
+    _ value: String
+  ) async throws {
+    let old = try Self.read("{\"transport\":\n {\"engine\": \"\(value)\"}}")
+    let log = Watched<[String]>([])
+    let engine = try Engine(old) { line in if line.level == .warning { log.update { $0.append(line.message) } } }
+    _ = try await engine.swap()
+    _ = try await engine.reload(Configuration())
+    _ = try await engine.reload(old)
+    await engine.shutdown()
+    let warning =
+      "conf/sluice.json:2: transport.engine: the key has no effect since version 0.1.0, which has one transport; leave it"
+      + " out"
+    #expect(log.value == [warning, warning])
   }
 }

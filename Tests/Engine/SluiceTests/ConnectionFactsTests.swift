@@ -118,14 +118,13 @@ import Testing
     try await nginx.stop()
   }
 
-  @Test(arguments: ["wire", "curl"])
-  func `over a Unix socket, the addresses are unknown, and the other facts are known`(_ engine: String) async throws {
+  @Test func `over a Unix socket, the addresses are unknown, and the other facts are known`() async throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("socket")
     let server = try EmbeddedServer(on: .unix(path: path)) { _ in .text("over a file") }
     defer { server.stop() }
     let urls = ["http://any.test/a", "http://any.test/b"]
-    let run = try await run(urls, transport: #"{"loops": 1, "engine": "\#(engine)"}"#, unixSocket: path)
+    let run = try await run(urls, transport: #"{"loops": 1}"#, unixSocket: path)
     #expect(run.results.allSatisfy { $0.response?.body.bytes == Array("over a file".utf8) })
     let ends = run.told("end")
     #expect(ends.map { Run.value("peer", in: $0) } == [":0", ":0"])
@@ -136,14 +135,13 @@ import Testing
   }
 
   /// Runs in a separate process, because facts are collected for all engines of a process once a plugin has asked.
-  @Test(arguments: ["wire", "curl"])
-  func `no facts are collected before a plugin has asked for the table`(_ engine: String) async throws {
-    await #expect(processExitsWith: .success) { [engine] in
+  @Test func `no facts are collected before a plugin has asked for the table`() async throws {
+    await #expect(processExitsWith: .success) {
       let server = try LoopbackServer()
       defer { server.stop() }
       // The plugin asks in on_response.
       let run = try await ConnectionFactsTests().run(
-        [server.baseURL + "/a", server.baseURL + "/b"], transport: #"{"loops": 1, "engine": "\#(engine)"}"#,
+        [server.baseURL + "/a", server.baseURL + "/b"], transport: #"{"loops": 1}"#,
         defines: ["ASKS_LATE"])
       #expect(run.results.allSatisfy { $0.error == nil })
       #expect(run.told("issue").first == "not asked" && run.told("response").first == "status 1")

@@ -146,31 +146,24 @@ import Testing
     #expect(result.error == nil)
   }
 
-  /// Returns a server whose first connection answers one request and is closed when the second request arrives. Libcurl
-  /// would resend the second request by itself.
+  /// Returns a server whose first connection answers one request and is closed when the second request arrives.
   private static func dyingServer() throws -> ScriptedServer {
     try ScriptedServer([
       ScriptStep.respond(body: "1") + [.receiveRequest], ScriptStep.respond(body: "2"),
     ])
   }
 
-  @Test(arguments: [TransportEngine.wire, .curl])
-  func `by default, a GET on a kept connection that died is retried at once`(_ engine: TransportEngine) async throws {
+  @Test func `by default, a GET on a kept connection that died is retried at once`() async throws {
     let server = try Self.dyingServer()
-    var configuration = Configuration()
-    configuration.transport.engine = engine
-    let results = try await Self.send(configuration, server.baseURL, count: 2)
+    let results = try await Self.send(Configuration(), server.baseURL, count: 2)
     #expect(results.map(\.error) == [nil, nil])
     #expect(results.map(\.attempts) == [1, 2])
     #expect(results.last?.response?.body.bytes == Array("2".utf8))
   }
 
-  @Test(arguments: [TransportEngine.wire, .curl])
-  func `a POST on a kept connection that died is not sent a second time`(_ transport: TransportEngine) async throws {
+  @Test func `a POST on a kept connection that died is not sent a second time`() async throws {
     let server = try Self.dyingServer()
-    var configuration = Self.configuration(.standard)
-    configuration.transport.engine = transport
-    let engine = try Engine(configuration)
+    let engine = try Engine(Self.configuration(.standard))
     let url = try HTTPURL(server.baseURL + "/a")
     _ = try await engine.perform(Request(url: url))
     let result = await engine.transaction(Request(method: "POST", url: url, body: .text("pay")))
@@ -180,14 +173,9 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test(arguments: [TransportEngine.wire, .curl])
-  func `a body that cannot be produced again is never sent twice, not even by libcurl, and the error says why`(
-    _ transport: TransportEngine
-  ) async throws {
+  @Test func `a body that cannot be produced again is never sent twice, and the error says why`() async throws {
     let server = try Self.dyingServer()
-    var configuration = Self.configuration(.standard)
-    configuration.transport.engine = transport
-    let engine = try Engine(configuration)
+    let engine = try Engine(Self.configuration(.standard))
     let url = try HTTPURL(server.baseURL + "/a")
     _ = try await engine.perform(Request(url: url))
     let pieces = Watched([Array("once".utf8)][...])

@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 
 // Sets up the environment that the tests need, whatever the caller's shell has set. These are constructors, so that
-// they run before any test: libcurl and the children that tests start read the environment too.
+// they run before any test: the transport and the children that tests start read the environment too.
 
 // The servers are on this machine and the trace contexts are made up: no setting of the caller must affect them.
 __attribute__((constructor)) static void forget_environment(void) {

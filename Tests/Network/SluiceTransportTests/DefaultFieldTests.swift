@@ -1,11 +1,10 @@
-import SluiceCurl
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
 import Testing
 
 /// The headers that the transport adds to each request: Accept, Accept-Encoding and User-Agent.
-@Suite(.overEachTransport) struct DefaultFieldTests {
+@Suite struct DefaultFieldTests {
   private static let codings = "Accept-Encoding: deflate, gzip, br, zstd\r\n"
 
   /// Sends the requests over one connection. Returns the text of each request as the server received it, without the

@@ -1,5 +1,4 @@
 import Glibc
-import SluiceCurl
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
@@ -7,7 +6,7 @@ import SluiceTestKit
 import Testing
 
 /// Transfers that fail, and their error messages.
-@Suite(.overEachTransport) struct FailureTests {
+@Suite struct FailureTests {
   @Test func `the error for a refused connection names the address, and nothing was sent`() async throws {
     let port = try Loopback.freePort()
     let record = try await Wire().get("http://127.0.0.1:\(port)/")
@@ -55,7 +54,7 @@ import Testing
   }
 
   @Test func `a POST on a connection that died is never sent twice`() async throws {
-    // The server reads the second request and closes the connection. Libcurl by itself would resend the request.
+    // The server reads the second request and closes the connection.
     let server = try ScriptedServer([
       ScriptStep.respond(body: "1") + [.receiveRequest], ScriptStep.respond(body: "2"),
     ])
@@ -109,7 +108,7 @@ import Testing
     #expect(record.error?.isBeforeSending == true)
   }
 
-  @Test(.overWire) func `if a proxy refuses a request, the error names the proxy and its status`() async throws {
+  @Test func `if a proxy refuses a request, the error names the proxy and its status`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"))
     var settings = TransportSettings.patient
@@ -120,7 +119,7 @@ import Testing
     #expect(record.head == nil)
   }
 
-  @Test(.overWire, arguments: ["http://user:secret@127.0.0.1:1", "127.0.0.1:1", "socks5h://127.0.0.1:1/"])
+  @Test(arguments: ["http://user:secret@127.0.0.1:1", "127.0.0.1:1", "socks5h://127.0.0.1:1/"])
   func `if the proxy is missing, the error names the proxy and not the server`(_ proxy: String) async throws {
     var settings = TransportSettings.patient
     settings.proxy = proxy
@@ -134,7 +133,7 @@ import Testing
     }
   }
 
-  @Test(.overWire) func `the error for a proxy whose name cannot be resolved names the proxy`() async throws {
+  @Test func `the error for a proxy whose name cannot be resolved names the proxy`() async throws {
     var settings = TransportSettings.patient
     settings.proxy = "http://proxy.invalid:3128"
     let record = try await Wire(settings).get("http://127.0.0.1:2/")
@@ -142,7 +141,7 @@ import Testing
     #expect(record.error?.message.contains("cannot resolve the proxy \"proxy.invalid\": ") == true)
   }
 
-  @Test(.overWire)
+  @Test
   func `an http request to a proxy has the whole URL, and only the proxy looks up the host`() async throws {
     let server = try ScriptedServer(ScriptStep.respond(body: "via"))
     var settings = TransportSettings.patient

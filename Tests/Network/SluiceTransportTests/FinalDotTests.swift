@@ -5,7 +5,7 @@ import SluiceTestKit
 import Testing
 
 /// A host with a final dot: a part of the name for the look-up, and of no meaning for the origin.
-@Suite(.overWire) struct FinalDotTests {
+@Suite struct FinalDotTests {
   @Test func `a name is looked up with its final dot, and each form has its own connections`() async throws {
     let asked = Watched<[String]>([])
     let resolver = NameResolver { name in

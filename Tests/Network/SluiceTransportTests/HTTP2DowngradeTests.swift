@@ -4,7 +4,7 @@ import SluiceTestKit
 import Testing
 
 /// Servers that want a request over HTTP/1.1 (RFC 9113 §7).
-@Suite(.overWire) struct HTTP2DowngradeTests {
+@Suite struct HTTP2DowngradeTests {
   @Test(arguments: [HTTP2Frame.reset(13), HTTP2Frame.goAway(lastStream: 0, 13)])
   func `a server that requires HTTP 1_1 gets it from then on`(_ refusal: [UInt8]) async throws {
     let certificates = try await TestCertificates.shared()

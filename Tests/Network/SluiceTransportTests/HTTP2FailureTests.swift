@@ -1,11 +1,10 @@
-import SluiceCurl
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
 import Testing
 
 /// Servers that break the rules of HTTP/2 (RFC 9113), or end a stream with an error.
-@Suite(.overEachTransport) struct HTTP2FailureTests {
+@Suite struct HTTP2FailureTests {
   /// Sends a request that the server answers with these bytes, and returns how the transfer ended.
   private func end(_ bytes: [UInt8], method: String = "GET", body: Body = .empty) async throws -> (
     Probe.Record, place: String
@@ -98,18 +97,6 @@ import Testing
         == place + "the server reset the stream before the response: HTTP/2 stream 1 was not closed cleanly: " + words)
   }
 
-  /// Sluice's own transport sends the request again over HTTP/1.1 (`HTTP2DowngradeTests`).
-  @Test(.overCurl) func `if the server requires HTTP 1_1, the error says so, and the request is not resent`()
-    async throws
-  {
-    let (record, place) = try await end(HTTP2Frame.settings + HTTP2Frame.reset(13))
-    #expect(record.code == .invalidResponse, "\(String(describing: record.error))")
-    #expect(
-      record.error?.message == place + "the server accepts this request only over HTTP/1.1 (HTTP_1_1_REQUIRED); set"
-        + " transport.httpVersion \"1.1\"")
-    #expect(record.issued.count == 1)
-  }
-
   @Test func `a request fails as not processed if it is beyond the last stream that the server accepts`() async throws {
     let (record, _) = try await end(HTTP2Frame.settings + HTTP2Frame.goAway(lastStream: 0, 1))
     #expect(record.code == .notProcessed, "\(String(describing: record.error))")
@@ -138,19 +125,10 @@ import Testing
     #expect(record.error == nil && record.bodyText == body, "\(name): \(String(describing: record.error))")
   }
 
-  /// Sluice's own transport waits for the flag that ends the stream (RFC 9113 §8.1), because trailers might come
-  /// before.
-  @Test(.overCurl) func `libcurl takes a response as complete when its Content-Length has arrived`() async throws {
-    let head = HTTP2Frame.headers([0x88] + HTTP2Frame.field("content-length", "2"))
-    let (record, _) = try await end(HTTP2Frame.settings + head + HTTP2Frame.data("hi"))
-    #expect(record.error == nil && record.bodyText == "hi", "\(String(describing: record.error))")
-  }
-
   @Test func `a response whose stream is reset with NO_ERROR before its end is incomplete`() async throws {
     let (record, _) = try await end(
       HTTP2Frame.settings + HTTP2Frame.head + HTTP2Frame.data("x") + HTTP2Frame.reset(0))
-    // Libcurl 7.88 might lose the head in this case, so either code is right.
-    #expect([.connectionLost, .invalidResponse].contains(record.code), "\(record.bodyText)")
+    #expect(record.code == .connectionLost, "\(record.bodyText)")
   }
 
   /// The body is larger than the window, and the server sends no WINDOW_UPDATE, so the response comes first.
@@ -165,7 +143,7 @@ import Testing
     #expect(record.error == nil && record.bodyText == "hi", "\(String(describing: record.error))")
   }
 
-  @Test(.overEachTransport, arguments: [1, 2, 100])
+  @Test(arguments: [1, 2, 100])
   func `over HTTP 1_1 with TLS, bytes behind a body in the same record are not the next response`(
     _ inLastRecord: Int
   ) async throws {

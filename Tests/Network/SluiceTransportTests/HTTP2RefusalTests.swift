@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceWire
 
 /// Servers that refuse HTTP/2 streams without processing them.
-@Suite(.overWire) struct HTTP2RefusalTests {
+@Suite struct HTTP2RefusalTests {
   private static let request: [ScriptStep] = [.receive(24), .receiveFrame(type: 1)]
 
   private func makeWire(maximumConnections: Int? = nil) throws -> Wire {

@@ -8,7 +8,7 @@ import Testing
 
 /// Streams that this side ends before the server does. The server may have sent the rest of such a response already,
 /// up to the window of the stream, so this must not disturb the other requests of the connection.
-@Suite(.overWire) struct HTTP2ResetTests {
+@Suite struct HTTP2ResetTests {
   private static let request: [ScriptStep] = [.receive(24), .receiveFrame(type: 1)]
   /// The acknowledgement makes the client's window for streams, 1 MiB, valid.
   private static let settings = HTTP2Frame.settings + HTTP2Frame.frame(type: 4, flags: 1)

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceWire
 
 /// Connections of HTTP/2 that may be dead, and the connections that replace them.
-@Suite(.overWire) struct HTTP2SilenceTests {
+@Suite struct HTTP2SilenceTests {
   private static let request: [ScriptStep] = [.receive(24), .receiveFrame(type: 1)]
 
   private func settings(_ change: (inout TransportSettings) -> Void = { _ in }) -> TransportSettings {

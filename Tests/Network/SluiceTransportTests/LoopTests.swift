@@ -1,5 +1,4 @@
 import Glibc
-import SluiceCurl
 import SluiceLoop
 import SluicePipeline
 import SluiceTestKit

@@ -6,10 +6,10 @@ import SluiceTestKit
 import Synchronization
 import Testing
 
-@testable import SluiceCurl
+@testable import SluiceWire
 
 /// A name is resolved once for all transfers that wait for it.
-@Suite(.overEachTransport) struct NameTests {
+@Suite struct NameTests {
   @Test func `500 transfers to one name that cannot be resolved look it up once, and all fail`() async throws {
     let asked = Watched<[String]>([])
     let mayAnswer = Signal()
@@ -156,7 +156,7 @@ import Testing
 
   /// Sends requests to as many other hosts as the transport remembers, so it forgets the earlier host.
   private func crowdOut(_ wire: Wire) async throws {
-    let urls = try (0..<CurlTransport.rememberedRoutes).map { try HTTPURL("http://n\($0).test/") }
+    let urls = try (0..<WireTransport.rememberedPools).map { try HTTPURL("http://n\($0).test/") }
     let probe = Probe()
     wire.loop.post { [transport = wire.transport] in
       for url in urls { _ = transport.start(Request(url: url), TransferOptions(), observer: probe) }

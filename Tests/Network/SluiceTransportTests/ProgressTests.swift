@@ -5,13 +5,12 @@ import SluiceTestKit
 import Testing
 
 /// What a transport reports about the bodies that it sends and receives.
-@Suite(.overEachTransport) struct ProgressTests {
+@Suite struct ProgressTests {
   private static let byteCount = 300_000
 
   enum Upload: CaseIterable, Sendable {
     case bytes, file, stream, announcedStream
 
-    /// Libcurl reports a body in memory in one step. All other bodies are reported as they are sent.
     var body: Body {
       get throws {
         let bytes = [UInt8](repeating: 65, count: byteCount)

@@ -4,7 +4,7 @@ import SluiceTestKit
 import Testing
 
 /// Requests through real proxies to a real server.
-@Suite(.overWire, .enabled(if: ProxyServer.areAvailable && NginxServer.isAvailable)) struct RealProxyTests {
+@Suite(.enabled(if: ProxyServer.areAvailable && NginxServer.isAvailable)) struct RealProxyTests {
   struct Way: Sendable, CustomTestStringConvertible {
     let scheme: String
     let kind: ProxyServer.Kind

@@ -1,14 +1,14 @@
-import SluiceCurl
 import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceWire
 import Testing
 
 /// Request bodies on the wire.
-@Suite(.overEachTransport) struct RequestBodyTests {
+@Suite struct RequestBodyTests {
   @Test func `by default the size of a body in memory is limited, and that of a streamed body is not`() async throws {
     let count = TransportSettings.defaultHeldBytes + 1
     let server = try ScriptedServer(

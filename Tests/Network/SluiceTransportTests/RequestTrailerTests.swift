@@ -1,4 +1,3 @@
-import SluiceCurl
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
@@ -6,7 +5,7 @@ import SluiceTestKit
 import Testing
 
 /// Trailers of requests on the wire.
-@Suite(.overWire) struct RequestTrailerTests {
+@Suite struct RequestTrailerTests {
   enum Kind: CaseIterable { case memory, file, stream }
 
   private let folder: TemporaryDirectory
@@ -126,20 +125,5 @@ import Testing
     let record = try await Wire().send(request)
     #expect(record.bodyText == "ok", "\(String(describing: record.error))")
     #expect(server.receivedText.first?.hasSuffix("Trailer: x-first\r\n\r\n" + rest) == true)
-  }
-
-  @Test(.overCurl) func `libcurl refuses a request with trailers, and the error says what to do`() async throws {
-    var settings = TransportSettings.patient
-    settings.engine = .curl
-    let refused = try await Wire(settings).send(request("http://127.0.0.1:9/", trailers: ["x-sum": "1"]))
-    #expect(refused.code == .transport && refused.error?.isBeforeSending == true && refused.issued.isEmpty)
-    #expect(refused.error?.message.contains(#"transport.engine to "auto" or "wire""#) == true, "\(refused.ends)")
-    settings.proxy = "http://127.0.0.1:9"
-    let proxied = try await Wire(settings).send(request("http://127.0.0.1:9/", trailers: ["x-sum": "1"]))
-    #expect(proxied.error?.message.contains(#"transport.proxy """#) == true, "\(proxied.ends)")
-    settings.proxy = ""
-    settings.httpVersion = .http10
-    let old = try await Wire(settings).send(request("http://127.0.0.1:9/", trailers: ["x-sum": "1"]))
-    #expect(old.error?.message.contains("HTTP/1.0 has none") == true, "\(old.ends)")
   }
 }

@@ -1,5 +1,4 @@
 import Glibc
-import SluiceCurl
 import SluiceLoop
 import SluiceMessages
 import SluicePipeline
@@ -8,7 +7,7 @@ import SluiceTestKit
 import Testing
 
 /// What happens to a response body: collected, spilled, streamed, held, discarded, refused.
-@Suite(.overEachTransport) struct ResponseBodyTests {
+@Suite struct ResponseBodyTests {
   @Test(.enabled(if: NginxServer.isAvailable))
   func `a body that is larger than the spill size is in a file, which exists as long as the message`() async throws {
     let nginx = try await NginxServer.start(.serving(bigFileBytes: 3_000_000))

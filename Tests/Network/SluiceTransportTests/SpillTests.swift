@@ -8,7 +8,7 @@ import Testing
 
 /// Bodies that are written to files by the threads for this purpose. Each test runs in its own process, where nothing
 /// else uses these threads.
-@Suite(.overEachTransport) struct SpillTests {
+@Suite struct SpillTests {
   @Test func `the file of a body has no name in its folder, and can be read by its path`() async throws {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryDirectory()

@@ -1,4 +1,3 @@
-import SluiceCurl
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
@@ -6,7 +5,7 @@ import SluiceTestKit
 import Testing
 
 /// Error messages about the certificates of server and client.
-@Suite(.overEachTransport) struct TLSFailureTests {
+@Suite struct TLSFailureTests {
   private func settings(_ change: (inout TransportSettings) -> Void = { _ in }) async throws -> TransportSettings {
     var settings = TransportSettings.patient
     settings.tls.ca = try await TestCertificates.shared().authority

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceWire
 
 /// Transfers that carry one hop after the other.
-@Suite(.overWire) struct TransferReuseTests {
+@Suite struct TransferReuseTests {
   /// The identity of the last transfer. It does not keep the transfer alive.
   private let place = Watched<ObjectIdentifier?>(nil)
 
@@ -134,10 +134,9 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     var settings = TransportSettings.patient
-    settings.engine = .wire
     settings.maximumConnectionsPerHost = 1
     let wire = try Wire(settings)
-    let transport = try #require(wire.transport as? WireTransport)
+    let transport = wire.transport
     try await send(hop, wire, server)
     let url = try HTTPURL(server.baseURL + "/")
     // If two transfers have ended, both are checked.

@@ -1,12 +1,12 @@
-import SluiceCurl
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
+import SluiceWire
 import Testing
 
 /// One request and its response over real sockets.
-@Suite(.overEachTransport) struct TransferTests {
+@Suite struct TransferTests {
   @Test func `a response arrives completely, with its head, version and timings`() async throws {
     let server = try ScriptedServer(
       .receiveHead,
@@ -50,7 +50,7 @@ import Testing
     for absent in ["X-Early", "Transfer-Encoding", "Connection", "Content-Length"] { #expect(!sent.contains(absent)) }
   }
 
-  @Test func `headers are sent in their order, even headers that libcurl treats specially`() async throws {
+  @Test func `headers are sent in their order, even headers that the transport would add`() async throws {
     let server = try ScriptedServer([ScriptStep.respond() + ScriptStep.respond()])
     var settings = TransportSettings.patient
     settings.decodesContent = false
@@ -63,7 +63,7 @@ import Testing
       "X-A: 1\r\nx-b: 2\r\nAccept: text/html\r\nX-C: 3\r\ntraceparent: 00-a-b-01\r\nX-A: 4\r\nX-Empty:\r\nbaggage: k=v\r\n"
       + "User-Agent: test\r\nb3: 0\r\nApi-Key: 5\r\nX-: 6\r\nX-D: 7\r\n\r\n"
     _ = try await wire.send(Request(url: HTTPURL(server.baseURL), headers: headers))
-    // The second request uses the same libcurl handle and has fewer lines.
+    // The second request uses the same connection and has fewer lines.
     _ = try await wire.send(Request(url: HTTPURL(server.baseURL), headers: ["X-E": "8", "X-F": "9"]))
     let sent = try #require(server.receivedText.first)
     let start = "GET / HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"
@@ -178,10 +178,10 @@ import Testing
     #expect(record.head?.headers["X-B"] == "two")
   }
 
-  @Test func `a first header line that libcurl delivers in pieces is read as one line, wherever it is cut`()
+  @Test func `a long first header line is read as one line, wherever it is cut`()
     async throws
   {
-    // Libcurl cuts at 16 KiB, so the second piece begins with a space.
+    // A reader that cuts at 16 KiB would see a second piece that begins with a space.
     let value = String(repeating: "a", count: 16_384 - 8) + " b"
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nX-Long: \(value)\r\nContent-Length: 2\r\n\r\nhi"))

@@ -9,7 +9,7 @@ import Testing
 @testable import SluiceWire
 
 /// Behaviour that only Sluice's own transport has.
-@Suite(.overWire) struct WireTests {
+@Suite struct WireTests {
   private func wire(
     _ resolver: NameResolver = .shared, _ change: (inout TransportSettings) -> Void = { _ in }
   ) throws -> Wire {

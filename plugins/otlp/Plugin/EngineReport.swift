@@ -32,7 +32,6 @@ struct EngineReport {
     for (key, name, description, unit) in [
       ("attempts", "sluice.attempts", "Attempts of transactions.", "{attempt}"),
       ("hops", "sluice.hops", "Requests on the wire.", "{request}"),
-      ("hopsOverCurl", "sluice.hops.over_curl", "Requests on the wire that libcurl carried.", "{request}"),
       ("retries", "sluice.retries", "Decisions to send again.", "{retry}"),
       ("redirects", "sluice.redirects", "Redirects that were followed.", "{redirect}"),
       ("bytesSent", "sluice.bytes.sent", "Bytes that were sent.", "By"),

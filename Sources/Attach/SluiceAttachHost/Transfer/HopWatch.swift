@@ -63,7 +63,7 @@ struct HopWatch {
   ) -> TransferTimings {
     TransferTimings(
       phases, isConnectionReused: isConnectionReused, peerAddress: address, version: HTTPVersion(end.http_version),
-      engine: .curl, bytesSent: Int(clamping: end.sent_bytes), bytesReceived: Int(clamping: end.received_bytes))
+      bytesSent: Int(clamping: end.sent_bytes), bytesReceived: Int(clamping: end.received_bytes))
   }
 
   private static func nanoseconds(_ microseconds: Int64) -> UInt64 {

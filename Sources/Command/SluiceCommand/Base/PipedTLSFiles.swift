@@ -8,7 +8,7 @@ import SluiceSupport
 
 /// Copies in memory of files for TLS that are pipes or devices, such as `<(…)`.
 ///
-/// OpenSSL and libcurl read the files again for each event loop, and wait on the loop. A pipe can be read only once,
+/// OpenSSL reads the files again for each event loop, and waits on the loop. A pipe can be read only once,
 /// and its writer may be slow or missing.
 enum PipedTLSFiles {
   /// The paths of the copies, by the path of the pipe. The copies stay until the process ends, so that a configuration

@@ -20,14 +20,15 @@ enum CheckCommand {
   private static func check(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     guard let file = arguments["config"] else { throw CommandError(.usage, "check: expected -c FILE, a configuration") }
     let (configuration, problems) = problems(of: file)
-    let warnings = configuration.map(warnings) ?? []
+    let swapWarnings = configuration.map(swapWarnings) ?? []
     if arguments.has("json") {
-      try StandardOutput.write(verdict(file, configuration, problems, warnings))
+      try StandardOutput.write(verdict(file, configuration, problems, (configuration?.warnings ?? []) + swapWarnings))
     } else if let configuration, problems.isEmpty {
       try StandardOutput.write(words(file, configuration))
     }
     if !arguments.has("json") {
-      for warning in warnings { StandardError.say(PrintableText.of(warning), .warning) }
+      // The engine of the trial has already logged the warnings of the configuration.
+      for warning in swapWarnings { StandardError.say(PrintableText.of(warning), .warning) }
       for problem in problems { StandardError.say(PrintableText.of(problem.message)) }
     }
     return problems.first?.status ?? .succeeded
@@ -59,7 +60,7 @@ enum CheckCommand {
   }
 
   /// What a swap will not replace in the libraries of the configuration.
-  private static func warnings(_ configuration: Configuration) -> [String] {
+  private static func swapWarnings(_ configuration: Configuration) -> [String] {
     configuration.libraries.flatMap { library in
       let names = configuration.plugins(of: library).map { PlainText.quote($0) }.joined(separator: ", ")
       return PluginReport(library).swapWarnings.map { "plugin \(names) at \(library): \($0)" }

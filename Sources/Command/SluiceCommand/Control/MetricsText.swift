@@ -27,7 +27,7 @@ struct MetricsText {
     ] { table.append([name, count(transactions?[key])]) }
     for (name, key) in [
       ("attempts", "attempts"), ("retries", "retries"), ("retries over budget", "retriesOverBudget"),
-      ("redirects", "redirects"), ("hops", "hops"), ("hops over libcurl", "hopsOverCurl"), ("bytes sent", "bytesSent"),
+      ("redirects", "redirects"), ("hops", "hops"), ("bytes sent", "bytesSent"),
       ("bytes received", "bytesReceived"),
     ] { table.append([name, count(engine[key])]) }
     if let statuses = engine["statuses"] {

@@ -183,20 +183,15 @@ enum EventReading {
       }
       timings.isConnectionReused = isReused
     }
-    if document["engine"] != nil {
-      let text = try string("engine", document)
-      guard let engine = TransportEngine(rawValue: text), engine != .auto else {
-        throw Failure(message: "expected \"engine\" with \"wire\" or \"curl\"")
-      }
-      timings.engine = engine
-    }
     try refuseOthers(than: timingMembers, in: document)
     return timings
   }
 
   private static let timingMembers: Set = [
     "queueNs", "dnsNs", "connectNs", "tunnelNs", "tlsNs", "sendNs", "waitNs", "receiveNs", "bytesSent", "bytesReceived",
-    "isConnectionReused", "engine",
+    "isConnectionReused",
+    // Written by versions that had two transports.
+    "engine",
   ]
 
   private static func string(_ key: String, _ document: JSONValue) throws(Failure) -> String {

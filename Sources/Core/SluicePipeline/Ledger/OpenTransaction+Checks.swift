@@ -2,7 +2,7 @@ import SluiceMessages
 
 // Checks of an event. They change no state.
 extension OpenTransaction {
-  /// The tolerance for phases: libcurl rounds each phase, and reads the clock itself.
+  /// The tolerance for phases: a program's libcurl (`sluice attach`) rounds each phase, and reads the clock itself.
   private static let tolerance = Duration.milliseconds(1)
 
   func checkTime(of entry: LedgerEntry) throws(LedgerBreach) {

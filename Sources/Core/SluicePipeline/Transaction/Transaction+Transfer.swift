@@ -16,7 +16,7 @@ extension Transaction: TransferObserver {
     }
     if exchange.spans != nil { tellSpans() }
     exchange.issued = IssuedFields(headers)
-    metrics.countHop(isOverCurl: isOverCurl)
+    metrics.countHop()
     result.noteSent(&nativeRequest)
     if exchange.hasRequestTrailers { noteTrailers() }
     noteIssue()
@@ -38,10 +38,6 @@ extension Transaction: TransferObserver {
   /// also have changed the fields; then the lines differ from the lines of the original request.
   private func mayHaveOtherHost(_ fields: borrowing HeaderFields) -> Bool {
     pipeline.changesRequests || hop > 0 || !fields.hasSameLines(as: result.originalRequest.headers)
-  }
-
-  private var isOverCurl: Bool {
-    if case .curl? = transfer?.engine { true } else { false }
   }
 
   /// The last check of the `Host`. Other fields were already checked where they were set.

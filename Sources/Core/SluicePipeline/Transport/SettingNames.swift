@@ -17,8 +17,6 @@ package struct SettingNames: Sendable, Hashable {
   /// The setting that selects HTTP/1.1.
   package var http11 = "transport.httpVersion \"1.1\""
   package var proxy = "transport.proxy"
-  /// The setting that selects the transport.
-  package var engine = "transport.engine"
 
   package init() {}
 

@@ -64,12 +64,4 @@ package struct SocketSettings: Sendable, Hashable {
   }
 
   package var isDefault: Bool { self == SocketSettings() }
-
-  /// A phrase for messages about one setting that differs from its default.
-  package var words: String {
-    if !addresses.isEmpty { return "the address of a host is given" }
-    if !detours.isEmpty { return "the connection leads to another host" }
-    if source != nil { return "a local interface or address is chosen" }
-    return "only IPv4 or IPv6 is used"
-  }
 }

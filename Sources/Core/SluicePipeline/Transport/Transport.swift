@@ -10,7 +10,7 @@ package protocol Transport: AnyObject {
   /// Begins one hop. Never calls the observer before it returns.
   ///
   /// The transport keeps the observer until `didEnd`. `request` is the complete request. The transport does not handle
-  /// redirects, challenges and retries, and it aborts a second sending that the wire library starts by itself.
+  /// redirects, challenges and retries.
   func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer
 
   /// Whether a request to the origin goes to an HTTP proxy, which may demand its own credentials.
@@ -128,25 +128,15 @@ package protocol Transfer: AnyObject {
   /// waiting for the stream.
   func resumeSending()
 
-  /// Which transport carries the hop, ``TransportEngine/wire`` or ``TransportEngine/curl``; nil for any other.
-  var engine: TransportEngine? { get }
-
   /// The timings so far, before the end; nil if the transport does not measure them.
   var timings: TransferTimings? { get }
 
   /// The connection of the transfer. Nil before the transfer has a connection, and if such facts are not wanted
   /// (``TransferOptions/collectsConnection``).
   var connection: ConnectionFacts? { get }
-
-  /// Whether the transport sends the trailers that a streamed body has at its end (``BodyStream/trailers``).
-  var sendsTrailers: Bool { get }
 }
 
 extension Transfer {
-  package var engine: TransportEngine? { nil }
-
-  package var sendsTrailers: Bool { true }
-
   package var connection: ConnectionFacts? { nil }
 
   package var timings: TransferTimings? { nil }

@@ -6,8 +6,6 @@ public struct TransportSettings: Sendable {
   public var timeout = Duration.seconds(30)
   /// The time limit until a connection is open: name, TCP, proxy and TLS together.
   public var connectTimeout = Duration.seconds(5)
-  /// The choice of the transport that sends the requests.
-  public var engine = TransportEngine.auto
   /// The number of event loops; each has its own thread and connections.
   public var loops = 1
   /// The maximum number of connections to one origin over all loops; each loop gets an equal share, at least one. Nil
@@ -54,8 +52,7 @@ public struct TransportSettings: Sendable {
   package var names = SettingNames()
   /// Called with every head that the transport writes for a request whose options have
   /// ``SluicePipeline/TransferOptions/tellsHead``. This includes heads for proxies. Nil costs nothing. Called on the
-  /// loop, in part from inside libcurl: it must not block. The head contains secrets, and the fields that the transport
-  /// adds.
+  /// loop: it must not block. The head contains secrets, and the fields that the transport adds.
   package var onSentHead: (@Sendable ([UInt8]) -> Void)?
 
   /// The defaults of a configuration without `transport`, except that no `User-Agent` is sent.
@@ -73,13 +70,6 @@ public struct TransportSettings: Sendable {
   /// The limit for response bodies that go to a sink: none by default.
   package var maximumStreamedResponseBytes: Int { maximumResponseBytes ?? .max }
 
-  /// A phrase for messages about a setting that is not supported over libcurl; nil if all settings are.
-  package var wishBeyondCurl: String? {
-    if !sockets.isDefault { return sockets.words }
-    let limitsExtensions = responseLimits.maximumChunkExtensionBytes != ResponseLimits.defaultChunkExtensionBytes
-    return limitsExtensions ? "transport.maxChunkExtensionBytes is set" : nil
-  }
-
   /// The limit for a request body, which depends on whether the body is in memory, a file or a stream.
   package func maxBytes(of body: Body) -> Int {
     switch body {
@@ -90,9 +80,6 @@ public struct TransportSettings: Sendable {
 }
 
 /// How much of a response is accepted besides its body; more fails with ``ErrorCode/invalidResponse``.
-///
-/// Libcurl also has limits of its own: 100 KiB for a line, and in newer versions 300 KiB for all heads of a response. It
-/// skips chunk extensions without a limit.
 public struct ResponseLimits: Sendable, Hashable {
   /// The maximum number of bytes of one head, including its line ends. It also applies to the trailers of one response.
   public var maximumHeadBytes = 262_144
@@ -101,8 +88,7 @@ public struct ResponseLimits: Sendable, Hashable {
   /// The maximum number of informational responses (1xx) before the final response.
   public var maximumInformationalResponses = 100
   /// The maximum number of bytes of all chunk extensions of one body.
-  public var maximumChunkExtensionBytes = defaultChunkExtensionBytes
-  package static let defaultChunkExtensionBytes = 16_384
+  public var maximumChunkExtensionBytes = 16_384
 
   /// The defaults of a configuration.
   package init() {}

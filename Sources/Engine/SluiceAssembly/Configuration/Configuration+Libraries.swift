@@ -28,7 +28,6 @@ extension Configuration {
         "transport.httpVersion",
         new.httpVersion != old.httpVersion || new.assumesHTTP2 != old.assumesHTTP2
       ),
-      ("transport.engine", new.engine != old.engine),
       ("transport limits for heads", new.responseLimits != old.responseLimits),
       ("transport.maxRequestBytes", new.maximumRequestBytes != old.maximumRequestBytes),
       ("transport.proxy", new.proxy != old.proxy), ("transport.tls", new.tls != old.tls),

@@ -27,7 +27,7 @@ extension Configuration {
     if let proxy = node["proxy"] { transport.proxy = try proxy.string() }
     if let tls = node["tls"] { try readTLS(tls) }
     if let decode = node["decode"] { transport.decodesContent = try decode.bool() }
-    if let engine = node["engine"] { transport.engine = try Self.engine(engine) }
+    if let engine = node["engine"] { try readEngine(engine) }
     try readResponseLimits(node)
     if let agent = node["userAgent"] { transport.userAgent = try Self.userAgent(agent) }
   }
@@ -48,12 +48,18 @@ extension Configuration {
     }
   }
 
-  private static func engine(_ node: ConfigurationNode) throws(ConfigurationError) -> TransportEngine {
-    let text = try node.string()
-    guard let engine = TransportEngine(rawValue: text) else {
-      throw node.error("expected \"auto\", \"wire\" or \"curl\", found \(PlainText.quote(text))")
+  /// Reads the key that chose between Sluice's own transport and libcurl, before libcurl was removed in version 0.1.0.
+  private mutating func readEngine(_ node: ConfigurationNode) throws(ConfigurationError) {
+    switch try node.string() {
+    case "auto", "wire":
+      let warning = node.error("the key has no effect since version 0.1.0, which has one transport; leave it out")
+      warnings.append(warning.description)
+    case "curl":
+      throw node.error(
+        "\"curl\" is not supported since version 0.1.0: Sluice's own transport carries every request; leave the key out"
+      )
+    case let text: throw node.error("expected \"auto\" or \"wire\", found \(PlainText.quote(text)); leave the key out")
     }
-    return engine
   }
 
   private static func userAgent(_ node: ConfigurationNode) throws(ConfigurationError) -> String {

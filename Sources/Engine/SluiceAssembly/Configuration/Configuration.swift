@@ -76,6 +76,8 @@ public struct Configuration: Sendable {
   public var installedPlugins = InstalledPlugins.ofThisProgram
   /// Everything that is hidden.
   package var secrets: SecretList { SecretList(headers: redaction.headers, query: redaction.query) }
+  /// Complaints about keys of the file that have no effect any more, for the log.
+  package var warnings: [String] = []
   /// The file that the configuration was read from; nil for one that was created in code.
   package var file: String?
   /// The text that the configuration was read from; nil for one that was created in code.

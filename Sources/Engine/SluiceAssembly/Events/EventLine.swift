@@ -61,7 +61,6 @@ package enum EventLine {
       line.number("bytesSent", timings.bytesSent)
       line.number("bytesReceived", timings.bytesReceived)
       line.flag("isConnectionReused", timings.isConnectionReused)
-      if let engine = timings.engine { line.text("engine", engine.rawValue) }
     }
   }
 }

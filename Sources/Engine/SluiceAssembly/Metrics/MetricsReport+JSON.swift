@@ -6,7 +6,6 @@ extension MetricsReport {
   public func document() -> JSONValue {
     let document: JSONValue = [
       "transactions": traffic.outcomesDocument(), "hops": Self.number(traffic.hops),
-      "hopsOverCurl": Self.number(traffic.hopsOverCurl),
       "retries": Self.number(traffic.retries), "redirects": Self.number(traffic.redirects),
       "retriesOverBudget": Self.number(traffic.retriesOverBudget), "bytesSent": Self.number(traffic.bytesSent),
       "bytesReceived": Self.number(traffic.bytesReceived), "duration": traffic.duration.document(),

@@ -48,7 +48,6 @@ extension MetricsReport {
   private static var counters: [(String, String, KeyPath<MetricsSnapshot, UInt64>)] {
     [
       ("sluice_hops_total", "Requests on the wire.", \.hops),
-      ("sluice_hops_over_curl_total", "Requests on the wire that libcurl carried.", \.hopsOverCurl),
       ("sluice_retries_total", "Decisions to make one more attempt.", \.retries),
       (
         "sluice_retries_over_budget_total", "Retries that were not made, because the retry budget was used up.",

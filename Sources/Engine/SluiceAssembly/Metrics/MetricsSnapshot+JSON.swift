@@ -11,7 +11,7 @@ extension MetricsSnapshot {
       "attempts": Self.number(attempts),
       "retries": Self.number(retries), "retriesOverBudget": Self.number(retriesOverBudget),
       "redirects": Self.number(redirects), "hops": Self.number(hops),
-      "hopsOverCurl": Self.number(hopsOverCurl), "bytesSent": Self.number(bytesSent),
+      "bytesSent": Self.number(bytesSent),
       "bytesReceived": Self.number(bytesReceived), "stages": .array(of: stages.map(Self.member)),
       "tracers": .array(of: tracers.map(Self.member)),
     ]

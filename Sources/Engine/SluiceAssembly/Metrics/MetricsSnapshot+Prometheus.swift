@@ -18,7 +18,6 @@ extension MetricsSnapshot {
       retriesOverBudget)
     text.counter("sluice_engine_redirects_total", "Redirects that were followed.", redirects)
     text.counter("sluice_engine_hops_total", "Requests on the wire.", hops)
-    text.counter("sluice_engine_hops_over_curl_total", "Requests on the wire that libcurl carried.", hopsOverCurl)
     text.counter("sluice_engine_bytes_sent_total", "Bytes sent by all hops.", bytesSent)
     text.counter("sluice_engine_bytes_received_total", "Body bytes received by all hops.", bytesReceived)
     writeStages(to: &text)

@@ -16,7 +16,7 @@ public struct EngineError: DescribedError, Sendable {
     public static let configuration = Code(rawValue: "configuration")
     /// A plugin was found and refused, or its code failed to start; the cause is a `PluginError`.
     public static let plugin = Code(rawValue: "plugin")
-    /// The machine lacks something: threads, descriptors, a suitable libcurl; the cause is a ``TransportError``.
+    /// The machine lacks something: threads or descriptors; the cause is a ``TransportError``.
     public static let transport = Code(rawValue: "transport")
   }
 

@@ -8,8 +8,7 @@ public import SluicePlugin
 /// leave the choice to this delegate use the connections with the chosen certificate.
 public protocol ClientCertificateDelegate: TransactionDelegate {
   /// Called in the handshake of a new connection over TLS if the server asks for a client certificate. The server is
-  /// already trusted at this time, and nothing of the request was sent. Throwing fails the transaction. With the
-  /// engine `curl`, which does not support this delegate, an https transaction fails.
+  /// already trusted at this time, and nothing of the request was sent. Throwing fails the transaction.
   ///
   /// The files of the certificate are read on the loop.
   func transaction(

@@ -10,6 +10,6 @@ public import SluicePlugin
 /// transactions do not use these connections.
 public protocol ServerTrustDelegate: TransactionDelegate {
   /// Called in the handshake of a new connection over TLS, before anything of the request is sent. Throwing fails the
-  /// transaction. With the engine `curl`, which does not support this delegate, an https transaction fails.
+  /// transaction.
   func transaction(_ context: RequestContext, didReceive trust: ServerTrust) async throws -> ServerTrustDecision
 }

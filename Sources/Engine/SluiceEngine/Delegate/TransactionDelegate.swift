@@ -22,8 +22,7 @@ public protocol TransactionDelegate: Sendable {
   /// Called when a server or proxy has asked for credentials. Throwing fails the transaction.
   func transaction(_ context: ResponseContext, didReceive offer: ChallengeOffer) async throws -> ChallengeDecision
 
-  /// Called when bytes of the request body have been given to the system. The count begins at 0 in each hop. Over
-  /// libcurl, a body in memory is reported only when the response has begun.
+  /// Called when bytes of the request body have been given to the system. The count begins at 0 in each hop.
   func transaction(_ id: TransactionID, didSend progress: TransferProgress)
 
   /// Called when bytes of the response body have been received. The body of a redirect that is followed is not

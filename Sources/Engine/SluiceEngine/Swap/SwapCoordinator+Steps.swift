@@ -279,6 +279,9 @@ extension SwapCoordinator {
   private func make(
     _ goal: Goal, _ generations: [String: LoadedGeneration], following current: Snapshot
   ) async throws(SwapStop) -> Snapshot {
+    if goal.kind != .swap {
+      for warning in goal.configuration.warnings { log(LogLine(level: .warning, message: warning)) }
+    }
     let draft = SnapshotDraft(
       goal.configuration, generations, runtime: runtime, following: current, isSwap: goal.kind == .swap, log: log)
     let number = state.withLock { state in

@@ -2,7 +2,7 @@ import SluiceContentCoding
 
 /// Decodes a body piece by piece, and keeps the input that is not decoded yet.
 final class DecodedBody {
-  /// The size of the largest piece of output. libcurl delivers an uncoded body in pieces of the same size.
+  /// The size of the largest piece of output.
   private static let pieceBytes = 16_384
 
   private let decoder: ContentDecoder

@@ -66,15 +66,6 @@ package final class Upload {
     return givenTrailers?.value
   }
 
-  /// Moves to a position, to send the body again. Returns false if the body comes from a producer, because a producer
-  /// makes its body only once.
-  package func seek(to offset: Int) -> Bool {
-    if offset == deliveredBytes { return true }
-    guard case .file = source else { return false }
-    deliveredBytes = offset
-    return true
-  }
-
   private func deliver(_ count: Int?) throws(TransportError) -> Int? {
     guard let count else {
       isStarved = true
@@ -103,14 +94,6 @@ package final class Upload {
 }
 
 extension Request {
-  /// Whether the body is read piece by piece while it is sent.
-  package var hasUpload: Bool {
-    switch body {
-    case .empty, .bytes: false
-    case .file, .stream: true
-    }
-  }
-
   /// Whether `Content-Length: 0` is sent if there is no body (RFC 9110 §8.6).
   package static func expectsBody(_ method: String) -> Bool {
     // The length is compared first, so that GET, the most frequent method, costs only one more comparison.

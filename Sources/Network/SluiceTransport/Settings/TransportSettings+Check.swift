@@ -7,28 +7,9 @@ extension TransportSettings {
   /// Reports settings with which no request can be sent, instead of failing at the first request.
   package func check() throws(TransportError) {
     try tls.check(names)
-    try checkEngine()
     guard let userAgent else { return }
     do { try HeaderFields.check(name: "user-agent".utf8.span, value: userAgent.utf8.span) } catch {
       throw TransportError(.transport, "transport.userAgent: \(error.reason)", isBeforeSending: true)
-    }
-  }
-}
-
-extension TransportSettings {
-  /// Refuses settings that the transport does not support, instead of ignoring them.
-  private func checkEngine() throws(TransportError) {
-    if engine == .curl, assumesHTTP2 {
-      throw TransportError(
-        .transport,
-        "\(names.engine) is \"curl\", and only Sluice's own transport supports HTTP/2 with prior knowledge; set it to "
-          + "\"auto\" or \"wire\"", isBeforeSending: true)
-    }
-    if engine == .curl, let wishBeyondCurl {
-      throw TransportError(
-        .transport,
-        "\(names.engine) is \"curl\", and \(wishBeyondCurl), which only Sluice's own transport supports; set it to "
-          + "\"auto\" or \"wire\"", isBeforeSending: true)
     }
   }
 }

@@ -73,8 +73,7 @@ struct WireTimes {
     guard let issuedAt else {
       phases.queue = waitingSince.map { now.nanoseconds(since: $0) } ?? queue
       return TransferTimings(
-        phases, isConnectionReused: false, peerAddress: nil, version: nil, engine: .wire, bytesSent: 0,
-        bytesReceived: 0)
+        phases, isConnectionReused: false, peerAddress: nil, version: nil, bytesSent: 0, bytesReceived: 0)
     }
     // If a server answers before it has the whole request, the send phase ends with the first byte of the answer.
     let sent = firstByteAt.map { min(sentAt ?? issuedAt, $0) } ?? sentAt ?? issuedAt
@@ -85,6 +84,6 @@ struct WireTimes {
     phases.receive = (lastByteAt ?? firstByteAt).nanoseconds(since: firstByteAt)
     return TransferTimings(
       phases, isConnectionReused: isConnectionReused, peerAddress: peer.isEmpty ? nil : peer, version: version,
-      engine: .wire, bytesSent: sentBytes, bytesReceived: bytesReceived)
+      bytesSent: sentBytes, bytesReceived: bytesReceived)
   }
 }

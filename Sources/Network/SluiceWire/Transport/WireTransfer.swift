@@ -113,8 +113,6 @@ final class WireTransfer: Transfer {
 
   // MARK: Transfer
 
-  var engine: TransportEngine? { .wire }
-
   func cancel() {
     if case .ended = phase { return }
     isCancelled = true
@@ -176,9 +174,6 @@ final class WireTransfer: Transfer {
     case .held: conclude()
     }
   }
-
-  /// Makes the transfer end with an error before it begins.
-  func refuse(_ error: TransportError) { failure = error }
 
   private func begin() {
     if let count = request.body.byteCount, count > transport.maximumHeldBytes,

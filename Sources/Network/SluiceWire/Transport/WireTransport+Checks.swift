@@ -31,13 +31,10 @@ extension WireTransport {
 
   /// Reads the files that the settings name for TLS, as the first connection over TLS would, and their lists of ciphers.
   /// Leaves out the files if one of them is missing, which the start of the engine reports, or is a pipe or a device.
-  /// Libcurl reads them with OpenSSL too.
   ///
   /// - Throws: an error if OpenSSL cannot use the settings.
   package static func checkTLS(_ settings: TransportSettings) throws(TransportError) {
     var tls = settings.tls
-    // Libcurl reads the authorities, but does not need them, if it does not verify the server.
-    if settings.engine == .curl, !tls.verify { tls.ca = nil }
     let isComplete = tls.files.allSatisfy { access($0, F_OK) == 0 && TLSSettings.obstacle(at: $0) == nil }
     if !isComplete { tls.leaveOutFiles() }
     let hasCiphers = tls.ciphers.tls12 != nil || tls.ciphers.tls13 != nil

@@ -95,7 +95,7 @@ package final class WireTransport: Transport, @unchecked Sendable {
   /// The maximum number of ended transfers that are kept for later hops.
   private static let keptTransfers = 64
   /// The number of pools at which the transport begins to forget pools that have no connection.
-  private static let rememberedPools = 4096
+  static let rememberedPools = 4096
   /// The maximum number of TLS contexts that are kept. When it is reached, all are dropped, and certificate files are
   /// read again.
   private static let rememberedContexts = 64
@@ -163,15 +163,6 @@ package final class WireTransport: Transport, @unchecked Sendable {
   private func keepEnded() {
     while spare.count < Self.keptTransfers, let transfer = ended.popLast() { spare.append(transfer) }
     ended.removeAll(keepingCapacity: ended.capacity <= Self.keptCapacity)
-  }
-
-  /// Begins a transfer that does nothing but end with the error.
-  package func fail(
-    _ request: consuming Request, _ options: TransferOptions, _ error: TransportError, observer: any TransferObserver
-  ) -> any Transfer {
-    let transfer = start(request, options, observer: observer)
-    transfers.last?._withUnsafeGuaranteedRef { $0.refuse(error) }
-    return transfer
   }
 
   /// Notes that a transfer has work to do at the end of the turn.

@@ -12,7 +12,7 @@ extension TransferTimings {
     phases.wait = timings.wait_ns
     phases.receive = timings.receive_ns
     self.init(
-      phases, isConnectionReused: timings.is_connection_reused != 0, peerAddress: nil, version: nil, engine: nil,
+      phases, isConnectionReused: timings.is_connection_reused != 0, peerAddress: nil, version: nil,
       bytesSent: Int(clamping: timings.bytes_sent), bytesReceived: Int(clamping: timings.bytes_received))
   }
 }

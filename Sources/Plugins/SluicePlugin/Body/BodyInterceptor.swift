@@ -28,7 +28,7 @@ public protocol BodyTransform: AnyObject {
   /// Called after ``finish()``; returns the fields that follow the body, after the trailers that are already there.
   ///
   /// If the host refuses a field, the transaction fails. It refuses fields that frame or describe the message (RFC 9110
-  /// §6.5.1), and all fields of a request that goes over libcurl, which sends no trailers.
+  /// §6.5.1).
   func trailers() async throws -> [(name: String, value: String)]
 
   /// Called for each trailer that arrives, before ``finish()``. Return false to drop the trailer.

@@ -127,9 +127,7 @@ extension ExchangeCall {
     if status == sluice_status(SLUICE_STATUS_LIMIT) {
       throw StageFailure(message: "trailer \"\(name)\": the body has too many trailers, or trailers of too many bytes")
     }
-    throw StageFailure(
-      message: "trailer \"\(name)\": this body cannot have trailers; a request has them only over Sluice's own"
-        + " transport (transport.engine, transport.httpVersion)")
+    throw StageFailure(message: "trailer \"\(name)\": this body cannot have trailers")
   }
 
   fileprivate func writePiece(_ side: MessageSide, _ bytes: [UInt8]) throws(StageFailure) {

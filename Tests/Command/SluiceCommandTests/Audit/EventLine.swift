@@ -117,7 +117,6 @@ struct EventLine {
         phaseCount += 1
       case "bytesSent", "bytesReceived": guard count(member) != nil else { return nil }
       case "isConnectionReused": guard member.bool != nil else { return nil }
-      case "engine": guard member.string == "wire" || member.string == "curl" else { return nil }
       default: return nil
       }
     }

@@ -159,7 +159,6 @@ import Testing
     let request = Request(
       method: "PUT", url: try HTTPURL("http://u:p@127.0.0.1:\(server.port)/"), body: Self.once("body"))
     let result = try await Self.run(request, .digest) {
-      $0.transport.engine = .wire
       $0.transport.assumesHTTP2 = true
     }
     #expect(result.response?.status == 200)

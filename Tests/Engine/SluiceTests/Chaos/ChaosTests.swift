@@ -12,16 +12,13 @@ import Testing
 @Suite struct ChaosTests {
   /// Runs 5,000 transactions, or 200,000 with `SLUICE_SOAK=1`. A failure prints its seed, and `SLUICE_SEED` repeats the
   /// run with it.
-  @Test(arguments: ["wire", "curl"])
-  func `in chaos every transaction completes once, the ledger is complete, and nothing leaks`(
-    _ engine: String
-  ) async {
-    await #expect(processExitsWith: .success) { [engine] in
+  @Test func `in chaos every transaction completes once, the ledger is complete, and nothing leaks`() async {
+    await #expect(processExitsWith: .success) {
       ProcessMemory.keepNoBacktraces()
       let isFull = getenv("SLUICE_SOAK") != nil
       var seeds = SystemRandomNumberGenerator()
       let seed = getenv("SLUICE_SEED").flatMap { UInt64(String(cString: $0)) } ?? seeds.next()
-      let chaos = try await Chaos(seed: seed, engine: try #require(TransportEngine(rawValue: engine)))
+      let chaos = try await Chaos(seed: seed)
       // This first run makes the allocations that are made only once, before memory is measured.
       try await chaos.run(500, inFlight: 100)
       let descriptors = ProcessFacts().openDescriptorCount
@@ -38,13 +35,11 @@ import Testing
 /// The server, the stages and the callers, whose random decisions all follow from one seed.
 private final class Chaos: Sendable {
   private let seed: UInt64
-  private let engine: TransportEngine
   private let plain: PluginCompiler.Product
   private let serial: PluginCompiler.Product
 
-  init(seed: UInt64, engine: TransportEngine) async throws {
+  init(seed: UInt64) async throws {
     self.seed = seed
-    self.engine = engine
     plain = try await PluginCompiler.compile("chaos")
     serial = try await PluginCompiler.compile("chaos", name: "serial", defines: ["FLAGS=SLUICE_FLAG_SERIAL"])
     // The engine refuses a plugin that others can write, so the mode must not depend on the umask.
@@ -59,7 +54,6 @@ private final class Chaos: Sendable {
     let violations = Locked<[String]>([])
     let told = Locked<[String: [String: Int]]>([:])
     var configuration = try configuration()
-    configuration.transport.engine = engine
     configuration.addStage("first", ChaosStage.code(seed: seed, name: "first"))
     configuration.addStage("second", ChaosStage.code(seed: seed, name: "second"))
     configuration.addStage(

@@ -18,7 +18,6 @@ import Testing
     report.traffic.begun = 5
     report.traffic.outcomes = [.succeeded: 2, .failed: 1, .cancelled: 1]
     report.traffic.hops = 6
-    report.traffic.hopsOverCurl = 4
     report.traffic.retries = 2
     report.traffic.retriesOverBudget = 3
     report.traffic.bytesSent = 1000
@@ -67,7 +66,6 @@ import Testing
       document["transactions"]?.description
         == "{\"begun\":5,\"inFlight\":1,\"succeeded\":2,\"failed\":1,\"cancelled\":1}")
     #expect(document["hops"]?.integer == 6)
-    #expect(document["hopsOverCurl"]?.integer == 4)
     #expect(document["retriesOverBudget"]?.integer == 3)
     #expect(
       document["bounds"]?.description == "[0.005,0.01,0.025,0.05,0.075,0.1,0.25,0.5,0.75,1.0,2.5,5.0,7.5,10.0]")
@@ -135,9 +133,6 @@ import Testing
     # HELP sluice_hops_total Requests on the wire.
     # TYPE sluice_hops_total counter
     sluice_hops_total 6
-    # HELP sluice_hops_over_curl_total Requests on the wire that libcurl carried.
-    # TYPE sluice_hops_over_curl_total counter
-    sluice_hops_over_curl_total 4
     # HELP sluice_retries_total Decisions to make one more attempt.
     # TYPE sluice_retries_total counter
     sluice_retries_total 2

@@ -2,17 +2,18 @@ import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceWire
 import Synchronization
 
 /// A loop and its transport, for one test.
 final class Wire: Sendable {
   let loop: Loop
-  let transport: any TestedTransport
+  let transport: WireTransport
 
   init(_ settings: TransportSettings = .patient, resolver: NameResolver = .shared) throws {
     loop = try Loop()
     do {
-      transport = try TransportKind.current.make(loop: loop, settings: settings, resolver: resolver)
+      transport = try WireTransport(loop: loop, settings: settings, resolver: resolver)
     } catch {
       loop.shutdown()
       throw error

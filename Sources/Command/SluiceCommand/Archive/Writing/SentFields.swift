@@ -28,7 +28,7 @@ struct SentFields {
     byteCount = sent.version.hasPrefix("HTTP/1") ? head.count : nil
   }
 
-  /// Nil if the bytes are not a whole head: libcurl may write a head in parts.
+  /// Nil if the bytes are not a whole head.
   private static func parse(_ head: [UInt8]) -> (method: String, version: String, fields: [NamedValue])? {
     var lines = head.split(separator: UInt8(ascii: "\n")).map { line in
       String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)

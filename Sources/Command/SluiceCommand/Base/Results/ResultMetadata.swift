@@ -38,7 +38,6 @@ enum ResultMetadata {
     ]
     if timings.tunnel > .zero { document["tunnelNs"] = nanoseconds(timings.tunnel) }
     document["peerAddress"] = timings.peerAddress.map { JSONValue($0) }
-    document["engine"] = timings.engine.map { JSONValue($0.rawValue) }
     return document
   }
 

@@ -64,7 +64,7 @@ struct Waterfall {
     let timings = hop.timings ?? TransferTimings()
     let peer = timings.peerAddress ?? ""
     var phases = [
-      Phase(name: "prepare", time: .zero, note: timings.engine?.rawValue ?? ""),
+      Phase(name: "prepare", time: .zero),
       Phase(name: "queue", time: timings.queue),
       Phase(name: "dns", time: timings.nameLookup),
       Phase(name: "connect", time: timings.connect, note: timings.isConnectionReused ? "reused \(peer)" : peer),
@@ -75,7 +75,7 @@ struct Waterfall {
     let range = hop.begin..<(hop.issued ?? hop.received ?? hop.end)
     let rest = max(.zero, range.length - phases.reduce(.zero) { $0 + $1.time })
     if hop.issued != nil {
-      // In this phase, the engine and libcurl prepare the transfer, and the issue stages run.
+      // In this phase, the engine prepares the transfer, and the issue stages run.
       phases[0].time = rest
     } else {
       // The hop failed before it had a connection. The phase that failed did not end and was not measured. It gets the

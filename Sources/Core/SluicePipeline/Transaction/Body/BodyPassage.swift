@@ -174,12 +174,6 @@ final class BodyPassage: @unchecked Sendable {
     do throws(MessageError) { try trailers.validateTrailers() } catch {
       throw TransportError(error.code, error.description)
     }
-    guard transaction.transfer?.sendsTrailers != false else {
-      throw TransportError(
-        .transport,
-        "the request body ends with trailers, but the settings require libcurl, which sends no trailers;"
-          + " send the fields as headers")
-    }
     var kept = trailers
     transaction.forgetDerivedFields(in: &kept, self)
     transaction.exchange.nativeRequest.trailers = kept

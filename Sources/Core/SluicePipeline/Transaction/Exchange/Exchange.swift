@@ -207,12 +207,8 @@ package class Exchange: @unchecked Sendable {
     return nil
   }
 
-  /// Whether a stage can add trailers to the request body that passes: it can if the body is gathered, or if the
-  /// current transfer sends trailers. [loop]
-  package final var takesRequestTrailers: Bool {
-    guard let transaction, transaction.requestPassage != nil else { return false }
-    return transaction.transfer?.sendsTrailers ?? true
-  }
+  /// Whether a stage can add trailers to the request body: only while the body passes. [loop]
+  package final var takesRequestTrailers: Bool { transaction?.requestPassage != nil }
 
   /// The table in which tokens of this exchange are resumed; nil after the transaction has ended. [loop]
   package final var suspensions: SuspensionTable? { transaction?.environment.suspensions }
