@@ -194,7 +194,7 @@ final class Dial {
       if !handshake.channel.isForServer, let proxy = pool.way?.proxy {
         return failToSecureProxy(proxy, failure)
       }
-      fail(WireFailure.tls(pool.origin, failure, settings))
+      fail(WireFailure.tls(pool.origin, failure, settings, through: pool.way?.proxy))
     }
   }
 
@@ -361,12 +361,15 @@ extension Dial: LoopTimerTarget {
   }
 
   private var missingStep: String {
-    let peer = pool.way == nil ? "" : " to the proxy"
     if isLookingUp { return "the name was not resolved" }
-    if tunnel != nil { return "the proxy did not connect to the server" }
-    guard let handshake else { return "no connection\(peer)" }
+    guard let proxy = pool.way?.proxy.name else {
+      return handshake == nil ? "no connection" : "the TLS handshake did not end"
+    }
+    if tunnel != nil { return "the proxy \(proxy) did not connect to the server" }
+    guard let handshake else { return "no connection to the proxy \(proxy)" }
     return handshake.channel.isForServer
-      ? "the TLS handshake did not end" : "the TLS handshake with the proxy did not end"
+      ? "the TLS handshake through the proxy \(proxy) did not end"
+      : "the TLS handshake with the proxy \(proxy) did not end"
   }
 }
 

@@ -511,5 +511,11 @@ extension OriginPool {
     return proxyFailure("no connection to the proxy \(name): it has no \(WireFailure.kind(settings))")
   }
 
+  /// Who may close a connection of this pool, as a phrase.
+  var peer: String {
+    guard let way else { return "the server" }
+    return way.opensTunnel ? "the server or the proxy \(way.proxy.name)" : "the proxy \(way.proxy.name)"
+  }
+
   func proxyFailure(_ reason: String) -> TransportError { WireFailure.proxy(origin, reason, settings.names) }
 }

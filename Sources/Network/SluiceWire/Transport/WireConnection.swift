@@ -345,9 +345,8 @@ final class WireConnection: HTTPConnection {
     }
     transfer.fail(
       WireFailure.lost(
-        origin, channel.tls?.failure, code == 0 ? sendFailure ?? 0 : code, hasBytes: !isUnanswered,
-        hasHead: stage == .body,
-        isBeforeSending: sender.sentBytes == 0))
+        origin, channel.tls?.failure, code == 0 ? sendFailure ?? 0 : code, by: pool.peer, hasBytes: !isUnanswered,
+        hasHead: stage == .body, isBeforeSending: sender.sentBytes == 0))
   }
 
   override func abandon(_ transfer: WireTransfer) { close() }

@@ -104,16 +104,18 @@ enum WireFailure {
   ///
   /// - Parameters:
   ///   - failure: the failure that TLS reports, if there is one.
-  ///   - code: the system's error; 0 if the server closed the connection.
+  ///   - code: the system's error; 0 if the peer closed the connection.
+  ///   - peer: who may have closed the connection.
   ///   - hasBytes: whether a byte of the response has arrived.
   ///   - hasHead: whether the head of the response has arrived.
   static func lost(
-    _ origin: Origin, _ failure: TLSFailure?, _ code: Int32, hasBytes: Bool, hasHead: Bool, isBeforeSending: Bool
+    _ origin: Origin, _ failure: TLSFailure?, _ code: Int32, by peer: String, hasBytes: Bool, hasHead: Bool,
+    isBeforeSending: Bool
   ) -> TransportError {
     let reason =
       failure?.isTruncation == true
       ? "closed without the end of TLS (close_notify), so a part might be missing"
-      : failure?.detail ?? (code == 0 ? "closed by the server" : SystemError.text(code))
+      : failure?.detail ?? (code == 0 ? "closed by \(peer)" : SystemError.text(code))
     let error = lost(origin, because: reason, hasHead: hasHead, isBeforeSending: isBeforeSending)
     return code == 0 && !hasBytes && !hasHead ? error.with(.noResponse) : error
   }
@@ -130,7 +132,11 @@ enum WireFailure {
   }
 
   /// The TLS connection could not be made.
-  static func tls(_ origin: Origin, _ failure: TLSFailure, _ settings: TransportSettings) -> TransportError {
+  ///
+  /// - Parameter proxy: the proxy through which the connection leads; nil if there is none.
+  static func tls(
+    _ origin: Origin, _ failure: TLSFailure, _ settings: TransportSettings, through proxy: Proxy? = nil
+  ) -> TransportError {
     if let refusal = refusal(origin, failure, settings, isBeforeSending: true) { return refusal }
     if failure.moment == .ownCertificate, let chosen = failure.chosenCertificate {
       let reason =
@@ -146,7 +152,8 @@ enum WireFailure {
       case .ownCertificate: .ownCertificate
       default: nil
       }
-    return make(.tls, failure.detail + advice, origin, isBeforeSending: true).with(detail)
+    let way = proxy.map { " (through the proxy \($0.name))" } ?? ""
+    return make(.tls, failure.detail + way + advice, origin, isBeforeSending: true).with(detail)
   }
 
   /// The files or the ciphers of the settings cannot be used for TLS.

@@ -1,3 +1,4 @@
+import Glibc
 import SluiceServer
 
 /// A connection that follows its script.
@@ -53,6 +54,7 @@ struct ScriptPerformance {
     case .receiveFrame(let type): return try receiveFrame(type)
     case .send(let bytes): try socket.write(bytes)
     case .sendPattern(let pattern, let byteCount): try send(pattern, byteCount)
+    case .drip(let bytes): try drip(bytes)
     case .signal(let signal): signal.set()
     case .wait(let signal): signal.waitBlocking(or: isStopped)
     case .tunnel(let port): try tunnel(to: port)
@@ -126,6 +128,15 @@ struct ScriptPerformance {
     while let bytes = try? source.read(), !bytes.isEmpty, (try? target.write(bytes)) != nil {}
     source.shutdownBoth()
     target.shutdownBoth()
+  }
+
+  private func drip(_ bytes: [UInt8]) throws {
+    while !isStopped.isSet {
+      for byte in bytes {
+        try socket.write([byte])
+        _ = poll(nil, 0, 5)
+      }
+    }
   }
 
   private func send(_ pattern: BytePattern, _ byteCount: Int) throws {

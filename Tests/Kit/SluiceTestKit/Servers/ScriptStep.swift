@@ -16,6 +16,8 @@ package enum ScriptStep: Sendable {
   case send([UInt8])
   /// Writes the first bytes of a pattern.
   case sendPattern(BytePattern, byteCount: Int)
+  /// Writes these bytes again and again, one every few milliseconds, until the client disconnects.
+  case drip([UInt8])
   /// Sets a signal, which tells the test that the script has come to this step.
   case signal(Signal)
   /// Waits until the test sets this signal.

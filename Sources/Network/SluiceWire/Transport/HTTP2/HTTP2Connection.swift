@@ -503,7 +503,7 @@ final class HTTP2Connection: HTTPConnection {
       if let farewell, !farewell.isGraceful { return HTTP2Failure(transfer).closed(stream, farewell) }
       return self.resent(stream, transfer)
         ?? WireFailure.lost(
-          self.pool.origin, failure, code, hasBytes: stream.hasHead, hasHead: stream.hasHead,
+          self.pool.origin, failure, code, by: self.pool.peer, hasBytes: stream.hasHead, hasHead: stream.hasHead,
           isBeforeSending: transfer.times.sentBytes == 0)
     }
   }
