@@ -9,22 +9,29 @@ package final class ProxyServer: Sendable {
     case microsocks
   }
 
+  /// A program, and the port on which it listens.
+  private struct Program: Sendable {
+    let name: String
+    let arguments: [String]
+    let port: UInt16
+  }
+
   package let port: UInt16
   private let folder: TemporaryDirectory
-  private let process: RunningCommand
-  /// What accepts TLS for the proxy; nil for a proxy in clear text.
-  private let front: RunningCommand?
+  /// The proxy, and what accepts TLS for it.
+  private let programs: [Program]
+  private let processes: Watched<[RunningCommand]>
 
-  private init(port: UInt16, folder: TemporaryDirectory, process: RunningCommand, front: RunningCommand?) {
-    self.port = port
+  private init(_ programs: [Program], _ processes: [RunningCommand], in folder: TemporaryDirectory) {
+    port = programs.last?.port ?? 0
+    self.programs = programs
+    self.processes = Watched(processes)
     self.folder = folder
-    self.process = process
-    self.front = front
   }
 
   /// Whether all proxies are installed on this machine.
   package static var areAvailable: Bool {
-    program("tinyproxy") != nil && program("microsocks") != nil && program("stunnel4") != nil
+    path("tinyproxy") != nil && path("microsocks") != nil && path("stunnel4") != nil
   }
 
   /// Starts a proxy and returns when it accepts connections.
@@ -36,19 +43,51 @@ package final class ProxyServer: Sendable {
     _ kind: Kind, user: (name: String, password: String)? = nil, behindTLS certificates: TestCertificates? = nil
   ) async throws -> ProxyServer {
     let folder = try TemporaryDirectory()
+    for _ in 0..<5 {
+      var programs = [try program(kind, user, in: folder)]
+      if let certificates {
+        programs.append(try front(of: programs[0].port, certificates.server, in: folder))
+      }
+      if let processes = try await start(programs) { return ProxyServer(programs, processes, in: folder) }
+    }
+    throw TestKitError("\(kind.rawValue) found only ports that were in use")
+  }
+
+  /// Ends the proxy, so that connections end in the middle of a message.
+  package func kill() async throws {
+    for process in processes.value.reversed() {
+      process.send(signal: SIGKILL)
+      _ = try await process.wait(upTo: Patience.limit)
+    }
+  }
+
+  /// Starts a proxy that was killed, on the same port. Returns when it accepts connections.
+  package func restart() async throws {
+    guard let started = try await Self.start(programs) else {
+      throw TestKitError("another program has taken the port \(port) of the proxy")
+    }
+    processes.update { $0 = started }
+  }
+
+  private static func program(
+    _ kind: Kind, _ user: (name: String, password: String)?, in folder: TemporaryDirectory
+  ) throws -> Program {
     let port = try Loopback.freePort()
-    let process: RunningCommand
     switch kind {
     case .tinyproxy:
       let login = user.map { "BasicAuth \($0.name) \($0.password)\n" } ?? ""
       let text = "Port \(port)\nListen 127.0.0.1\nTimeout 600\nMaxClients 500\nLogLevel Error\n" + login
-      process = try await start(kind.rawValue, ["-d", "-c", folder.write(text, to: "tinyproxy.conf")], port)
+      return Program(
+        name: kind.rawValue, arguments: ["-d", "-c", try folder.write(text, to: "tinyproxy.conf")], port: port)
     case .microsocks:
       let login = user.map { ["-u", $0.name, "-P", $0.password] } ?? []
-      process = try await start(kind.rawValue, ["-i", "127.0.0.1", "-p", "\(port)"] + login, port)
+      return Program(name: kind.rawValue, arguments: ["-i", "127.0.0.1", "-p", "\(port)"] + login, port: port)
     }
-    guard let certificates else { return ProxyServer(port: port, folder: folder, process: process, front: nil) }
-    let identity = certificates.server
+  }
+
+  private static func front(
+    of port: UInt16, _ identity: TestCertificates.Identity, in folder: TemporaryDirectory
+  ) throws -> Program {
     let securePort = try Loopback.freePort()
     let text = """
       foreground = yes
@@ -60,29 +99,26 @@ package final class ProxyServer: Sendable {
       key = \(identity.key)
 
       """
-    let front = try await start("stunnel4", [folder.write(text, to: "stunnel.conf")], securePort)
-    return ProxyServer(port: securePort, folder: folder, process: process, front: front)
+    return Program(name: "stunnel4", arguments: [try folder.write(text, to: "stunnel.conf")], port: securePort)
   }
 
-  /// Ends the proxy, so that connections end in the middle of a message.
-  package func kill() async throws {
-    for process in [front, process].compactMap(\.self) {
-      process.send(signal: SIGKILL)
-      _ = try await process.wait(upTo: Patience.limit)
+  /// Starts the programs. Returns nil if another program has taken the port of one of them.
+  private static func start(_ programs: [Program]) async throws -> [RunningCommand]? {
+    var processes: [RunningCommand] = []
+    for program in programs {
+      guard let path = path(program.name) else { throw TestKitError("\(program.name) is not installed") }
+      let process = try Command(path, program.arguments).start()
+      process.closeInput()
+      guard await Readiness.accepts(onPort: program.port, process), !process.hasEnded else {
+        if (try? ListeningSocket(port: program.port)) == nil { return nil }
+        throw TestKitError("\(program.name) did not start:\n\(process.errorSoFar)")
+      }
+      processes.append(process)
     }
+    return processes
   }
 
-  private static func start(_ name: String, _ arguments: [String], _ port: UInt16) async throws -> RunningCommand {
-    guard let program = program(name) else { throw TestKitError("\(name) is not installed") }
-    let process = try Command(program, arguments).start()
-    process.closeInput()
-    guard await Readiness.accepts(onPort: port, process) else {
-      throw TestKitError("\(name) did not start:\n\(process.errorSoFar)")
-    }
-    return process
-  }
-
-  private static func program(_ name: String) -> String? {
+  private static func path(_ name: String) -> String? {
     ["/usr/bin", "/usr/sbin", "/usr/local/bin"].map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
   }
 }
