@@ -88,7 +88,8 @@ struct ConnectDialogue: TunnelDialogue {
     reason += "; its answer: \(PlainText.quote(refusal.text))"
     let body = String(decoding: refusal.bodyText.prefix(Self.shownBytes), as: UTF8.self).trimmed
     if !body.isEmpty { reason += ", body: \(PlainText.quote(body))" }
-    return TunnelRefusal(reason: reason, challenges: refusal.challenges)
+    // Proxies answer with such a status when they cannot connect to the server.
+    return TunnelRefusal(reason: reason, challenges: refusal.challenges, isOfTarget: refusal.status >= 500)
   }
 }
 

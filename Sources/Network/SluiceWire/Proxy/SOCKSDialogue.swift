@@ -27,7 +27,11 @@ struct SOCKS4Dialogue: TunnelDialogue {
     let count = reply.fill(to: Self.replyBytes, from: bytes)
     guard reply[0] == 0 else { return (count, .notSOCKS(reply[0])) }
     guard reply.count == Self.replyBytes else { return (count, .more) }
-    return (count, reply[1] == 90 ? .open : .refused(TunnelRefusal(reason: Self.words(reply[1]))))
+    return (count, reply[1] == 90 ? .open : .refused(Self.refusal(reply[1])))
+  }
+
+  private static func refusal(_ code: UInt8) -> TunnelRefusal {
+    TunnelRefusal(reason: words(code), isOfTarget: code == 91)
   }
 
   private static func words(_ code: UInt8) -> String {
@@ -100,7 +104,7 @@ struct SOCKS5Dialogue: TunnelDialogue {
     var count = reply.fill(to: 5, from: bytes)
     guard reply[0] == 5 else { return (count, .notSOCKS(reply[0])) }
     guard reply.count >= 2 else { return (count, .more) }
-    guard reply[1] == 0 else { return (count, .refused(TunnelRefusal(reason: Self.words(reply[1])))) }
+    guard reply[1] == 0 else { return (count, .refused(Self.refusal(reply[1]))) }
     guard reply.count >= 5 else { return (count, .more) }
     // The bound address of the proxy follows, which nobody needs: IPv4, IPv6, or a name with its length before it.
     let addressBytes: Int
@@ -114,6 +118,10 @@ struct SOCKS5Dialogue: TunnelDialogue {
     let total = 4 + addressBytes + 2
     count += reply.fill(to: total, from: bytes.extracting(count..<bytes.count))
     return (count, reply.count == total ? .open : .more)
+  }
+
+  private static func refusal(_ code: UInt8) -> TunnelRefusal {
+    TunnelRefusal(reason: words(code), isOfTarget: [1, 3, 4, 5, 6, 8].contains(code))
   }
 
   private static func words(_ code: UInt8) -> String {

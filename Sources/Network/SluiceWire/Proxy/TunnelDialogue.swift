@@ -30,6 +30,8 @@ struct TunnelRefusal {
   let reason: String
   /// The challenges of a 407 response.
   var challenges: [Challenge] = []
+  /// Whether the proxy could not connect to this address, so that it may succeed with another one.
+  var isOfTarget = false
 }
 
 /// The server to which a tunnel leads.

@@ -36,6 +36,8 @@ final class Dial {
   private var tunnel: Tunnel?
   /// The server to which the proxy connects; nil before its address is known, and without a tunnel.
   private var target: TunnelTarget?
+  /// The further addresses of the server, for a proxy that cannot connect to the target.
+  private var otherTargets: ArraySlice<TunnelTarget> = []
   /// How many challenges of the proxy were answered.
   private var answeredChallenges = 0
   /// When the tunnel was open; without a tunnel, when the socket was connected.
@@ -80,7 +82,8 @@ final class Dial {
       switch found {
       case .failure(let error): fail(WireFailure.name(pool.origin, error))
       case .success(let addresses):
-        target = way.target(addresses)
+        otherTargets = way.targets(addresses)[...]
+        target = otherTargets.popFirst()
         target == nil ? fail(WireFailure.withoutAddress(pool.origin, settings)) : findAddresses()
       }
     }
@@ -229,7 +232,8 @@ final class Dial {
     }
   }
 
-  /// Asks once more over a new connection if the proxy demands proof of the user and there is an answer.
+  /// Asks once more over a new connection if the proxy demands proof of the user and there is an answer, or if the
+  /// server has another address.
   private func didRefuse(_ refusal: TunnelRefusal) {
     guard let way = pool.way else { return }
     if !refusal.challenges.isEmpty,
@@ -239,6 +243,16 @@ final class Dial {
       closePeer()
       return findAddresses()
     }
+    if refusal.isOfTarget, let other = otherTargets.popFirst() {
+      target = other
+      closePeer()
+      return findAddresses()
+    }
+    fail(because: refusal)
+  }
+
+  private func fail(because refusal: TunnelRefusal) {
+    guard let way = pool.way else { return }
     fail(pool.proxyFailure("the proxy \(way.proxy.name): \(refusal.reason)"))
   }
 
@@ -356,7 +370,7 @@ final class Dial {
 extension Dial: LoopTimerTarget {
   func timerDidFire(_ timer: LoopTimer) {
     if timer === attemptTimer { return tryNext() }
-    if let refusal = tunnel?.refusalAtEnd { return didRefuse(refusal) }
+    if let refusal = tunnel?.refusalAtEnd { return fail(because: refusal) }
     fail(WireFailure.connectTimeout(pool.origin, settings, missingStep))
   }
 

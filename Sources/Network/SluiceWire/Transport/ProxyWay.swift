@@ -35,10 +35,13 @@ final class ProxyWay {
     return TunnelTarget(host: place.host, port: place.port, address: address)
   }
 
-  /// One of the addresses of the server; nil if the proxy can connect to none of them.
-  func target(_ addresses: [SocketAddress]) -> TunnelTarget? {
-    let usable = addresses.first { proxy.kind != .socks4 && proxy.kind != .socks4a || $0.bytes.count == 4 }
-    return (usable ?? addresses.first).map { TunnelTarget(host: $0.text, port: place.port, address: $0.bytes) }
+  /// The server with each of its addresses, in the order in which the proxy is asked for them. If the proxy can connect
+  /// to none of them, the first one is asked for, and the error says why.
+  func targets(_ addresses: [SocketAddress]) -> [TunnelTarget] {
+    let usable = addresses.filter { proxy.kind != .socks4 && proxy.kind != .socks4a || $0.bytes.count == 4 }
+    return (usable.isEmpty ? Array(addresses.prefix(1)) : usable).map {
+      TunnelTarget(host: $0.text, port: place.port, address: $0.bytes)
+    }
   }
 
   /// What is said to the proxy until the tunnel is open.
