@@ -345,6 +345,22 @@ import Testing
     #expect(answer.response?.status == 407)
     #expect(server.connectionCount == 1)
   }
+
+  @Test func `a proxy that calls each nonce too old gets only a few answers`() async throws {
+    let asked = Watched(0)
+    let proxy = try ScriptedServer { _, _ in
+      let number = asked.update { count in
+        count += 1
+        return count
+      }
+      let challenge = "Proxy-Authenticate: Digest realm=\"r\", nonce=\"n\(number)\", qop=\"auth\", stale=true"
+      return [.send("HTTP/1.1 407 P\r\nContent-Length: 0\r\n\(challenge)\r\n\r\n")]
+    }
+    defer { proxy.stop() }
+    let request = Request(url: HTTPURL("http://127.0.0.2:8/x"))
+    let result = try await Self.run(request) { $0.transport.proxy = "http://me:s3cret@127.0.0.1:\(proxy.port)" }
+    #expect(result.response?.status == 407 && asked.value == 4, "\(result.outcome), \(asked.value)")
+  }
 }
 
 private final class DecidingDelegate: TransactionDelegate {
