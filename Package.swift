@@ -55,7 +55,7 @@ let wings = [
   ],
   "Base": ["SluiceSupport", "SluiceJSON", "SluiceJSONSchema", "SluiceIDNA", "CLinux", "CJSONSchema"],
   "Network": [
-    "SluiceLoop", "SluiceTransport", "SluiceContentCoding", "SluiceWire",
+    "SluiceLoop", "SluiceTransport",
   ],
   "Plugins": [
     "CSluice", "SluicePlugin", "SluicePluginImage", "SluicePluginFile", "SluicePluginHost", "SluiceCrash",
@@ -191,28 +191,18 @@ let package = Package(
     .target(name: "SluiceIDNA", dependencies: ["SluiceMessages", "CIDN2"], swiftSettings: strict),
     // Separate from the client, so that tests need no engine for the rules of cookies, and only clients link libpsl.
     .target(name: "SluiceCookies", dependencies: ["SluiceMessages", "SluiceSupport", "CPSL"], swiftSettings: strict),
-    // Separate from the transports, because decoding of content needs no connection.
-    .target(
-      name: "SluiceContentCoding", dependencies: ["CZlib", "CBrotli", "CZstd"], swiftSettings: strict),
     .target(
       name: "SluiceLoop", dependencies: ["SluicePipeline", "SluiceMessages", "SluiceSupport", "CLinux"],
       swiftSettings: strict),
-    // The code for bodies, names and settings that all transports share.
     .target(
       name: "SluiceTransport",
       dependencies: [
-        "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding", "SluiceSupport", "CLinux", "CTLS",
-        "CCrypto",
-      ], swiftSettings: strict),
-    .target(
-      name: "SluiceWire",
-      dependencies: [
-        "SluiceTransport", "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding",
-        "SluiceSupport", "CLinux", "CTLS", "CNGHTTP2",
+        "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceSupport", "CLinux", "CTLS", "CCrypto",
+        "CNGHTTP2", "CZlib", "CBrotli", "CZstd",
       ], swiftSettings: strict),
     .target(
       name: "TransportLoad",
-      dependencies: ["SluiceWire", "SluiceLoop", "SluicePipeline", "SluiceMessages"],
+      dependencies: ["SluiceTransport", "SluiceLoop", "SluicePipeline", "SluiceMessages"],
       path: "Benchmarks/Sources/TransportLoad", swiftSettings: strict),
     // Maps the stored copy of a library, and calls none of its functions.
     .target(
@@ -268,7 +258,7 @@ let package = Package(
     .target(
       name: "Sluice",
       dependencies: [
-        "SluiceConfiguration", "SluiceDelegates", "SluiceReports", "SluiceEngine", "SluiceAssembly", "SluiceWire",
+        "SluiceConfiguration", "SluiceDelegates", "SluiceReports", "SluiceEngine", "SluiceAssembly", "SluiceTransport",
         "SluicePlugin", "SluiceTrial", "SluiceLoop",
         "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
         "SluiceJSONSchema",
@@ -314,7 +304,7 @@ let package = Package(
     .target(
       name: "SluiceReplay",
       dependencies: [
-        "SluiceEngine", "SluiceAssembly", "SluiceWire", "SluicePluginHost", "SluicePluginFile", "SluicePluginImage",
+        "SluiceEngine", "SluiceAssembly", "SluiceTransport", "SluicePluginHost", "SluicePluginFile", "SluicePluginImage",
         "SluiceTrial", "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceJSON",
         "SluiceSupport",
       ], swiftSettings: strict),
@@ -380,9 +370,9 @@ let package = Package(
       dependencies: [
         "Sluice", "SluiceUpdate", "SluiceUpdateRules", "SluiceClient", "SluiceControl", "SluiceCookies", "SluiceReplay",
         "SluiceServer", "SluiceEngine", "SluiceAssembly", "SluicePipeline", "SluiceRecords",
-        "SluiceTraceContext", "SluiceWire", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
+        "SluiceTraceContext", "SluiceTransport", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
         "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceLoop",
-        "SluiceContentCoding", "SluiceSupport", "CAttachABI", "CLinux",
+        "SluiceSupport", "CAttachABI", "CLinux",
       ],
       swiftSettings: strict),
 
@@ -448,11 +438,10 @@ let package = Package(
     tests("SluiceJSON", ["SluiceJSONSchema", "SluiceMessages", "CJansson"]),
     tests("SluicePipeline", ["SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics"]),
     tests("SluiceIDNA", ["SluiceMessages"]),
-    tests("SluiceContentCoding"),
     tests(
       "SluiceTransport",
       [
-        "SluiceWire", "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceServer",
+        "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceServer",
         "SluiceSupport",
       ]),
     tests("SluiceServer", ["SluiceMessages", "SluiceJSON"]),

@@ -2,7 +2,7 @@ import Dispatch
 import SluiceLoop
 public import SluiceMessages
 import SluicePipeline
-import SluiceWire
+import SluiceTransport
 
 /// Sends requests through the transport alone: there is no pipeline, and the observer does as little as possible. It
 /// exists for the benchmarks, which are a separate package and cannot see the transport.
@@ -32,7 +32,7 @@ public final class TransportLoad: @unchecked Sendable {
     settings.tls.ca = certificateAuthority
     // Like the bare loop, these requests do not ask for compressed content.
     settings.decodesContent = false
-    transport = try WireTransport(loop: loop, settings: settings)
+    transport = try HTTPTransport(loop: loop, settings: settings)
     self.request = request
     self.connections = connections
     loop.post(whenStarted)

@@ -3,7 +3,7 @@ import SluiceJSON
 import SluicePluginHost
 import SluicePluginImage
 import SluiceServer
-import SluiceWire
+import SluiceTransport
 
 /// `sluice version`.
 enum VersionCommand {

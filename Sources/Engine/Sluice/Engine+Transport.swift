@@ -4,7 +4,7 @@ public import SluiceLoop
 package import SluiceMessages
 package import SluicePipeline
 public import SluiceTrial
-import SluiceWire
+import SluiceTransport
 
 /// Wraps the transport of a loop. Called on any thread, before the loop's first transaction.
 package typealias TransportWrapper = @Sendable (Loop, any Transport) -> any Transport
@@ -43,7 +43,7 @@ extension Engine {
     try self.init(
       configuration, sources: sources, on: loop, delegate: delegate, trial: trial, minimumLogLevel: minimumLogLevel,
       makeTransport: { loop, settings throws(TransportError) in
-        let transport = try WireTransport(loop: loop, settings: settings, approvals: approvals)
+        let transport = try HTTPTransport(loop: loop, settings: settings, approvals: approvals)
         return wrap?(loop, transport) ?? transport
       },
       log: log)
@@ -52,13 +52,13 @@ extension Engine {
   /// Why no request to the URL can be sent with the settings of the configuration; nil if the settings do not exclude it.
   /// Looks up no name, and connects to nothing.
   package static func obstacle(to url: HTTPURL, _ configuration: Configuration) -> TransportError? {
-    WireTransport.obstacle(to: url.origin, configuration.transport)
+    HTTPTransport.obstacle(to: url.origin, configuration.transport)
   }
 
   /// Reads the files of `transport.tls`, as the first https connection of an engine would.
   ///
   /// - Throws: an error if a file or a list of ciphers cannot be used, or if certificate and key do not belong together.
   package static func checkTLS(_ configuration: Configuration) throws(TransportError) {
-    try WireTransport.checkTLS(configuration.transport)
+    try HTTPTransport.checkTLS(configuration.transport)
   }
 }

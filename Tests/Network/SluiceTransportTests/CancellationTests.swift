@@ -5,7 +5,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-@testable import SluiceWire
+@testable import SluiceTransport
 
 /// A transfer can be cancelled at any moment. It then ends once, as cancelled, after the call of `cancel` has returned.
 @Suite struct CancellationTests {

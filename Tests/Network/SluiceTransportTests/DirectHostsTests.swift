@@ -1,7 +1,7 @@
 import SluiceMessages
 import Testing
 
-@testable import SluiceWire
+@testable import SluiceTransport
 
 /// Which hosts `no_proxy` excludes from the proxy.
 @Suite struct DirectHostsTests {

@@ -4,7 +4,7 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-@testable import SluiceWire
+@testable import SluiceTransport
 
 /// Servers that refuse HTTP/2 streams without processing them.
 @Suite struct HTTP2RefusalTests {

@@ -4,7 +4,7 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-@testable import SluiceWire
+@testable import SluiceTransport
 
 /// Streams that this side ends before the server does. The server may have sent the rest of such a response already,
 /// up to the window of the stream, so this must not disturb the other requests of the connection.

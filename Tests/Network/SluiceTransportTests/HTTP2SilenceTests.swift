@@ -4,7 +4,7 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-@testable import SluiceWire
+@testable import SluiceTransport
 
 /// Connections of HTTP/2 that may be dead, and the connections that replace them.
 @Suite struct HTTP2SilenceTests {

@@ -5,7 +5,7 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-@testable import SluiceWire
+@testable import SluiceTransport
 
 /// HTTP/2 over Sluice's own transport, with nginx and with servers that send the frames of a test in clear text.
 @Suite struct HTTP2Tests {

@@ -3,7 +3,7 @@ import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
-import SluiceWire
+import SluiceTransport
 import Testing
 
 /// A loop on a thread that Swift did not start.
@@ -97,7 +97,7 @@ import Testing
   @Test func `transfers run on a hosted loop`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
-    let transport = try WireTransport(loop: hosted.loop)
+    let transport = try HTTPTransport(loop: hosted.loop)
     let thread = try hosted.drive()
     let probes = (0..<20).map { _ in Probe() }
     for probe in probes {
@@ -113,7 +113,7 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
-    let transport = try WireTransport(loop: hosted.loop)
+    let transport = try HTTPTransport(loop: hosted.loop)
     let thread = try hosted.drive()
     let probe = Probe()
     let request = Request(url: try HTTPURL(server.baseURL + "/"))

@@ -5,7 +5,7 @@ import SluiceTestKit
 import Testing
 
 /// Proxies that break the rules, over real sockets.
-@Suite(.overWire, .enabled(if: NginxServer.isAvailable)) struct HostileProxyTests {
+@Suite(.enabled(if: NginxServer.isAvailable)) struct HostileProxyTests {
   /// Sends a request through the proxy, and then another one, for which the proxy is a good one.
   @Test(arguments: HostileProxy.all)
   func `a hostile proxy fails the request once, learns nothing of it, and does not harm the next one`(

@@ -4,7 +4,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-@testable import SluiceWire
+@testable import SluiceTransport
 
 /// Hops with their own connection pool, because a delegate of the call chooses the client certificate.
 @Suite(.enabled(if: NginxServer.isAvailable)) struct OwnPoolTests {

@@ -6,7 +6,7 @@ import SluiceTestKit
 import Testing
 
 /// What works without a proxy, in a tunnel through a real one.
-@Suite(.overWire, .enabled(if: ProxyServer.areAvailable && NginxServer.isAvailable)) struct ProxiedConnectionTests {
+@Suite(.enabled(if: ProxyServer.areAvailable && NginxServer.isAvailable)) struct ProxiedConnectionTests {
   static let ways = RealProxyTests.ways.filter { !$0.hasUser }
 
   private static func settings(_ proxy: String) async throws -> TransportSettings {

@@ -4,7 +4,7 @@ import SluicePipeline
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
-import SluiceWire
+import SluiceTransport
 import Testing
 
 /// Request bodies on the wire.

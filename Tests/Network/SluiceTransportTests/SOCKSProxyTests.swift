@@ -6,7 +6,7 @@ import SluiceTestKit
 import Testing
 
 /// What SOCKS proxies get and answer, byte for byte, over real sockets to a real server.
-@Suite(.overWire) struct SOCKSProxyTests {
+@Suite struct SOCKSProxyTests {
   private static let granted: [UInt8] = [0, 90, 0, 0, 0, 0, 0, 0]
 
   private func settings(_ proxy: String) -> TransportSettings {

@@ -5,7 +5,7 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-@testable import SluiceWire
+@testable import SluiceTransport
 
 /// TLS on a socket, with `openssl s_server` at the other end.
 @Suite struct TLSChannelTests {
@@ -14,7 +14,7 @@ import Testing
   @Test func `a channel is not drained while the system has more data`() async throws {
     let certificates = try await TestCertificates.shared()
     let server = try await TLSServer.start(certificates.server, ["-num_tickets", "0"])
-    guard let socket = SluiceWire.StreamSocket(family: AF_INET),
+    guard let socket = SluiceTransport.StreamSocket(family: AF_INET),
       let address = SocketAddress("127.0.0.1", port: server.port)
     else {
       Issue.record("no socket")
@@ -51,12 +51,12 @@ import Testing
     #expect(channel.isDrained)
   }
 
-  private func isText(_ outcome: SluiceWire.StreamSocket.Outcome) -> Bool {
+  private func isText(_ outcome: SluiceTransport.StreamSocket.Outcome) -> Bool {
     if case .bytes(2) = outcome { true } else { false }
   }
 
   /// Sends text, and waits until the socket has received at least one byte more than it held before.
-  private func send(_ text: String, _ server: TLSServer, to socket: SluiceWire.StreamSocket) async throws {
+  private func send(_ text: String, _ server: TLSServer, to socket: SluiceTransport.StreamSocket) async throws {
     var held: Int32 = 0
     #expect(ioctl(socket.descriptor, UInt(FIONREAD), &held) == 0)
     try server.send(Array(text.utf8))
@@ -68,7 +68,7 @@ import Testing
     setsockopt(socket.descriptor, SOL_SOCKET, SO_RCVLOWAT, &least, socklen_t(MemoryLayout<Int32>.size))
   }
 
-  private func wait(for event: Int32, on socket: SluiceWire.StreamSocket) {
+  private func wait(for event: Int32, on socket: SluiceTransport.StreamSocket) {
     var state = pollfd(fd: socket.descriptor, events: Int16(event), revents: 0)
     let count = poll(&state, 1, Int32(Patience.limit.components.seconds * 1000))
     #expect(count == 1)

@@ -4,7 +4,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-@testable import SluiceWire
+@testable import SluiceTransport
 
 /// Transfers that carry one hop after the other.
 @Suite struct TransferReuseTests {
@@ -66,7 +66,7 @@ import Testing
   }
 
   /// Returns the stored properties of a transfer, except those that say where the transport keeps the transfer.
-  private static func properties(_ transfer: WireTransfer) -> [String: String] {
+  private static func properties(_ transfer: HTTPTransfer) -> [String: String] {
     var properties: [String: String] = [:]
     for child in Mirror(reflecting: transfer).children {
       properties[child.label ?? ""] = String(describing: child.value)
@@ -147,8 +147,8 @@ import Testing
         let probe = Probe()
         let transfer = transport.start(Request(url: url), TransferOptions(), observer: probe)
         defer { transfer.cancel() }
-        guard let transfer = transfer as? WireTransfer else { return ["no transfer"] }
-        let fresh = Self.properties(WireTransfer(transport, Request(url: url), TransferOptions(), probe))
+        guard let transfer = transfer as? HTTPTransfer else { return ["no transfer"] }
+        let fresh = Self.properties(HTTPTransfer(transport, Request(url: url), TransferOptions(), probe))
         return Self.properties(transfer).compactMap { fresh[$0.key] == $0.value ? nil : "\($0.key): \($0.value)" }
       }
     }

@@ -2,7 +2,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
-import SluiceWire
+import SluiceTransport
 import Testing
 
 /// One request and its response over real sockets.

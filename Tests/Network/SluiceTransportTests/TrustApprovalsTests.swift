@@ -2,7 +2,7 @@ import SluiceMessages
 import SluicePipeline
 import Testing
 
-@testable import SluiceWire
+@testable import SluiceTransport
 
 @Suite struct TrustApprovalsTests {
   private let scope = HandshakePolicy.Scope(client: 1, isOfCall: false)

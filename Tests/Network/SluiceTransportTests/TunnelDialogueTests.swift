@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePipeline
 import Testing
 
-@testable import SluiceWire
+@testable import SluiceTransport
 
 /// What is said to a proxy until it has connected to the server.
 @Suite struct TunnelDialogueTests {

@@ -5,7 +5,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceSupport
-import SluiceWire
+import SluiceTransport
 
 /// `sluice bench`.
 enum BenchCommand {

@@ -1,5 +1,3 @@
-import SluiceContentCoding
-
 /// Decodes a body piece by piece, and keeps the input that is not decoded yet.
 final class DecodedBody {
   /// The size of the largest piece of output.

@@ -2,18 +2,18 @@ import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
-import SluiceWire
+import SluiceTransport
 import Synchronization
 
 /// A loop and its transport, for one test.
 final class Wire: Sendable {
   let loop: Loop
-  let transport: WireTransport
+  let transport: HTTPTransport
 
   init(_ settings: TransportSettings = .patient, resolver: NameResolver = .shared) throws {
     loop = try Loop()
     do {
-      transport = try WireTransport(loop: loop, settings: settings, resolver: resolver)
+      transport = try HTTPTransport(loop: loop, settings: settings, resolver: resolver)
     } catch {
       loop.shutdown()
       throw error

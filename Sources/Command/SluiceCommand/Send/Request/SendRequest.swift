@@ -1,6 +1,6 @@
 import Glibc
 import Sluice
-import SluiceContentCoding
+import SluiceTransport
 import SluiceCookies
 import SluiceIDNA
 import SluiceMessages

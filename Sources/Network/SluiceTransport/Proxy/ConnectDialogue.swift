@@ -1,0 +1,103 @@
+import SluiceHTTP1
+import SluiceMessages
+
+/// A tunnel through an HTTP proxy (CONNECT, RFC 9110 §9.3.6).
+struct ConnectDialogue: TunnelDialogue {
+  let opening: [UInt8]
+  private let head: ResponseHead
+  private let limits: MessageLimits
+  private var headBytes: [UInt8] = []
+  private var refusal: Refusal?
+
+  /// A response that is not a tunnel. Its body is read for the message, as far as it arrives.
+  private struct Refusal {
+    let status: Int
+    let challenges: [Challenge]
+    let text: String
+    var body: ResponseBody
+    var bodyText: [UInt8] = []
+  }
+
+  /// How much of the refusal's head and of its body is in the message, in bytes.
+  private static let shownBytes = 512
+
+  /// - Parameter authorization: the value of `Proxy-Authorization`.
+  init(authority: String, agent: String?, authorization: String?, _ limits: MessageLimits) {
+    var text = "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n"
+    if let agent { text += "User-Agent: \(agent)\r\n" }
+    if let authorization { text += "Proxy-Authorization: \(authorization)\r\n" }
+    opening = Array((text + "\r\n").utf8)
+    self.limits = limits
+    head = ResponseHead(limits)
+    head.begin(isAnswerToHead: false, isAnswerToConnect: true)
+  }
+
+  mutating func receive(_ bytes: Span<UInt8>) -> (count: Int, next: TunnelStep) {
+    do throws(MessageViolation) {
+      var position = 0
+      while refusal == nil {
+        let before = headBytes.count
+        headBytes.append(copying: bytes.extracting(position..<bytes.count))
+        guard try head.read(headBytes.span) else { return (bytes.count, .more) }
+        position += head.byteCount - before
+        let fields = head.takeFields(from: headBytes.span)
+        if head.isInformational {
+          head.beginNext()
+        } else if head.status < 300 {
+          return (position, .open)
+        } else {
+          refusal = refusal(fields)
+        }
+        headBytes = []
+      }
+      return (bytes.count, try readBody(bytes.extracting(position..<bytes.count)))
+    } catch { return (bytes.count, .refused(TunnelRefusal(reason: "in its answer to CONNECT, \(error.explanation)"))) }
+  }
+
+  func refusalAtEnd() -> TunnelRefusal? { refusal.map(Self.words) }
+
+  private func refusal(_ fields: HeaderFields) -> Refusal {
+    let challenges = head.status == 407 ? Challenge.challenges(in: fields, "proxy-authenticate") : []
+    let shown = headBytes.prefix(min(head.byteCount, Self.shownBytes))
+    return Refusal(
+      status: head.status, challenges: challenges, text: String(decoding: shown, as: UTF8.self).trimmed,
+      body: ResponseBody(head.body, limits))
+  }
+
+  private mutating func readBody(_ bytes: Span<UInt8>) throws(MessageViolation) -> TunnelStep {
+    guard var refusal = self.refusal.take() else { return .more }
+    var position = 0
+    while !refusal.body.isDone, refusal.bodyText.count < Self.shownBytes,
+      let piece = try refusal.body.next(in: bytes, at: &position)
+    {
+      refusal.bodyText.append(copying: bytes.extracting(piece))
+    }
+    self.refusal = refusal
+    // The proxy may be asked again, and then the text does not matter.
+    let isComplete = refusal.body.isDone || refusal.bodyText.count >= Self.shownBytes || !refusal.challenges.isEmpty
+    return isComplete ? .refused(Self.words(refusal)) : .more
+  }
+
+  private static func words(_ refusal: Refusal) -> TunnelRefusal {
+    var reason = "it refused the connection with status \(refusal.status)"
+    let schemes = refusal.challenges.map(\.scheme)
+    if !schemes.isEmpty, !schemes.contains(where: { ["basic", "digest"].contains($0.lowercased()) }) {
+      reason += "; it demands \(schemes.joined(separator: " or ")), and Sluice knows only Basic and Digest"
+    }
+    reason += "; its answer: \(PlainText.quote(refusal.text))"
+    let body = String(decoding: refusal.bodyText.prefix(Self.shownBytes), as: UTF8.self).trimmed
+    if !body.isEmpty { reason += ", body: \(PlainText.quote(body))" }
+    // Proxies answer with such a status when they cannot connect to the server.
+    return TunnelRefusal(reason: reason, challenges: refusal.challenges, isOfTarget: refusal.status >= 500)
+  }
+}
+
+extension String {
+  /// The text without blanks and line ends around it.
+  fileprivate var trimmed: String {
+    var text = self[...]
+    while text.last?.isWhitespace == true { text.removeLast() }
+    while text.first?.isWhitespace == true { text.removeFirst() }
+    return String(text)
+  }
+}
