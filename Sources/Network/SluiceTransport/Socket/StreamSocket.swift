@@ -70,6 +70,16 @@ struct StreamSocket {
     return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0 ? code : errno
   }
 
+  /// epoll's events for the end of a connection: the peer has closed its side, both sides are closed, or an error.
+  static let ends = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
+
+  /// The current ``ends`` of a socket.
+  static func ends(of descriptor: Int32) -> UInt32 {
+    var entry = pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: EPOLLRDHUP.rawValue), revents: 0)
+    // poll and epoll have the same bits. If poll fails, no end is known, and a read will find it.
+    return poll(&entry, 1, 0) > 0 ? UInt32(truncatingIfNeeded: entry.revents) & ends : 0
+  }
+
   /// Whether the connection is established.
   var isConnected: Bool {
     var storage = sockaddr_storage()

@@ -341,7 +341,11 @@ extension HTTPTransport: LoopSource {
   package func descriptorIsReady(_ descriptor: Int32, _ events: UInt32) {
     let index = Int(descriptor)
     guard index < endpoints.count, let endpoint = endpoints[index] else { return }
-    endpoint.isReady(events)
+    // The event can be for a closed socket that had the same number: it was reported in the same round, or something
+    // else still refers to that socket, such as a child between `fork` and `exec`. It does no harm if a socket that is not
+    // ready is read. But an end must be an end of this socket.
+    let isEnd = events & StreamSocket.ends != 0
+    endpoint.isReady(isEnd ? events & ~StreamSocket.ends | StreamSocket.ends(of: descriptor) : events)
   }
 
   package var hasWork: Bool { !postponed.isEmpty || !unread.isEmpty || !unflushed.isEmpty }
