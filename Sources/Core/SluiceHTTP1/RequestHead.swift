@@ -20,7 +20,7 @@ package struct RequestHead {
     /// The value of `Host`: `example.com`, or `example.com:8080` if the port is not the scheme's default.
     package let host: [UInt8]
     package let defaults: Defaults
-    /// `Host` and the default fields.
+    /// The end of the request line, `Host` and the default fields.
     let lines: [UInt8]
     /// What stands before the path of the request target: nothing, or scheme and authority for a proxy (absolute form,
     /// RFC 9112 §3.2.2).
@@ -38,9 +38,9 @@ package struct RequestHead {
       let name = origin.host.utf8.contains(UInt8(ascii: ":")) ? "[\(origin.host)]" : origin.host
       host = Array((origin.port == origin.scheme.defaultPort ? name : "\(name):\(origin.port)").utf8)
       self.defaults = defaults
-      lines = Array("Host: ".utf8) + host + Array("\r\n".utf8) + defaults.lines([])
       targetStart = isForProxy ? Array("\(origin.scheme.rawValue)://".utf8) + host : []
       self.version = Array((version == .http10 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n").utf8)
+      lines = self.version + Array("Host: ".utf8) + host + Array("\r\n".utf8) + defaults.lines([])
     }
   }
 
@@ -116,15 +116,17 @@ package struct RequestHead {
     let target = url.string.utf8.span.extracting(url.targetRange)
     // If the request has its own `Host`, `fields.lineByteCount` includes it.
     let lines = preamble.lines
-    let (start, version) = (preamble.targetStart, preamble.version)
-    let bound = method.count + start.count + target.count + lines.count + fields.lineByteCount + fixedBytes
+    let startCount = preamble.targetStart.count
+    let bound = method.count + startCount + target.count + lines.count + fields.lineByteCount + fixedBytes
     buffer.append(addingCapacity: bound) { output in
       output.append(copying: method)
       output.append(UInt8(ascii: " "))
-      output.append(copying: start.span)
+      if startCount > 0 {
+        let start = preamble.targetStart
+        output.append(copying: start.span)
+      }
       if target.isEmpty || target[0] != UInt8(ascii: "/") { output.append(UInt8(ascii: "/")) }
       output.append(copying: target)
-      output.append(copying: version.span)
       if omitted.isEmpty, facts.isDisjoint(with: .replacing) {
         output.append(copying: lines.span)
       } else {
@@ -168,6 +170,8 @@ package struct RequestHead {
     to output: inout OutputSpan<UInt8>, _ preamble: Preamble, _ omitted: DefaultFields,
     _ fields: HeaderFields, _ facts: Facts
   ) {
+    let version = preamble.version
+    output.append(copying: version.span)
     output.append(text: "Host: ")
     if facts.contains(.hasHost), let index = fields.firstIndex(named: "host".utf8.span) {
       output.append(copying: fields.buffer.span.extracting(fields.valueRange(at: index)))

@@ -71,7 +71,8 @@ struct StreamSocket {
   }
 
   /// epoll's events for the end of a connection: the peer has closed its side, both sides are closed, or an error.
-  static let ends = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
+  @inline(__always)
+  static var ends: UInt32 { EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue }
 
   /// The current ``ends`` of a socket.
   static func ends(of descriptor: Int32) -> UInt32 {

@@ -179,7 +179,7 @@ final class HTTPTransfer: Transfer {
     {
       return end(excess)
     }
-    if let refusal = transport.refusal(of: request, options) { return end(refusal) }
+    if transport.mayRefuse, let refusal = transport.refusal(of: request, options) { return end(refusal) }
     isHead = request.method.utf8.count == 4 && request.method == "HEAD"
     do throws(TransportError) { try openUpload() } catch { return end(error) }
     pool.serve(self)

@@ -6,7 +6,7 @@ package import SluicePipeline
 extension HTTPTransport {
   /// Why a request is not sent, apart from its size; nil if it is.
   func refusal(of request: borrowing Request, _ options: TransferOptions) -> TransportError? {
-    if settings.httpVersion == .http10, let refusal = refusalOverHTTP10(request) { return refusal }
+    if !keepsConnections, let refusal = refusalOverHTTP10(request) { return refusal }
     guard proxies.isPossible, !options.hasRoute || request.options.unixSocket == nil else { return nil }
     return proxies.fault(for: request.url.origin, settings.names)
   }

@@ -32,6 +32,10 @@ package final class HTTPTransport: Transport, @unchecked Sendable {
   // checks of a request.
   let maximumHeldBytes: Int
   let decodesContent: Bool
+  /// Whether a connection can carry a second request, which HTTP/1.0 does not allow.
+  let keepsConnections: Bool
+  /// Whether the settings can exclude a request: by HTTP/1.0, or by a proxy that cannot be used.
+  let mayRefuse: Bool
   /// The buffer into which all connections read. A connection that waits needs no buffer of its own.
   let input: UnsafeMutableRawBufferPointer
   /// The buffer in which a request's head is written.
@@ -115,6 +119,8 @@ package final class HTTPTransport: Transport, @unchecked Sendable {
     maximumHeldBytes = settings.maximumHeldRequestBytes
     decodesContent = settings.decodesContent
     proxies = ProxyRules(settings)
+    keepsConnections = settings.httpVersion != .http10
+    mayRefuse = !keepsConnections || proxies.isPossible
     offersHTTP2 = settings.httpVersion == .http2 || settings.httpVersion == .http3
     defaults = RequestHead.Defaults(
       codings: settings.decodesContent ? ContentCoding.acceptEncoding : nil,

@@ -61,7 +61,7 @@ final class ProxyWay {
   /// Adds what the proxy is told about the user to a request that the proxy itself gets, unless the request already
   /// answers a challenge of the proxy.
   func addAuthorization(to headers: inout HeaderFields, _ request: borrowing Request) {
-    guard !opensTunnel, let authorization else { return }
+    guard let authorization else { return }
     if let index = headers.firstIndex(named: "proxy-authorization".utf8.span),
       headers.marks(at: index).contains(.forProxy)
     {

@@ -71,10 +71,9 @@ final class HTTP1Connection: HTTPConnection {
     if case .length(let count) = framing, count > HTTPTransfer.patientBytes {
       transfer.addExpectation(to: &headers, pool)
     }
-    pool.way?.addAuthorization(to: &headers, transfer.request)
+    if let way = pool.way, !way.opensTunnel { pool.prepare(&headers, transfer.request, for: way) }
     let facts = RequestHead.append(
-      to: &transport.output, method: transfer.request.method, url: transfer.request.url,
-      pool.preamble(for: transfer.request.url),
+      to: &transport.output, method: transfer.request.method, url: transfer.request.url, pool.preamble,
       omitting: transfer.request.omittedDefaults, headers, framing)
     let isChunked = framing.isChunked
     if isChunked, transfer.hasTrailers {
@@ -312,7 +311,7 @@ final class HTTP1Connection: HTTPConnection {
     }
     let isReusable =
       isClean && sender.isDone && usableUntil > transport.loop.turnBegan && sendFailure == nil && !hasHungUp
-      && !head.endsConnection && transport.settings.httpVersion != .http10
+      && !head.endsConnection && transport.keepsConnections
       && !head.contradictsNoBody
       && (isDrained || !channel.hasInput())
     self.transfer = nil

@@ -163,7 +163,7 @@ final class HTTP2Connection: HTTPConnection {
     }
     let framing = transfer.framing
     let fields = transport.http2Fields
-    fields.collect(transfer.request, pool.preamble(for: transfer.request.url), headers, framing)
+    fields.collect(transfer.request, pool.preamble, headers, framing)
     if transfer.options.tellsHead {
       transport.settings.onSentHead?(fields.text)
     }

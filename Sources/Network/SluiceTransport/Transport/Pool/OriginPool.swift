@@ -16,7 +16,7 @@ import SluiceSupport
 final class OriginPool {
   let key: PoolKey
   /// The preamble of the last request.
-  private var preamble: RequestHead.Preamble
+  private(set) var preamble: RequestHead.Preamble
   /// The origin of the preamble, if a proxy gets requests to several origins.
   private var preambleOrigin: Origin
   /// The transport's settings, with the client certificate and the Unix socket of this pool.
@@ -312,12 +312,12 @@ final class OriginPool {
     if dials[ObjectIdentifier(dial)] != nil { drop(dial) }
   }
 
-  /// The first lines of the head of a request.
-  func preamble(for url: HTTPURL) -> RequestHead.Preamble {
-    guard let way, !way.opensTunnel, !url.isAt(preambleOrigin) else { return preamble }
-    preambleOrigin = url.origin
+  /// Prepares a request that a proxy itself gets: the preamble for its origin, and what the proxy is told about the user.
+  func prepare(_ headers: inout HeaderFields, _ request: borrowing Request, for way: ProxyWay) {
+    way.addAuthorization(to: &headers, request)
+    guard !request.url.isAt(preambleOrigin) else { return }
+    preambleOrigin = request.url.origin
     preamble = Self.preamble(preambleOrigin, transport, isForProxy: true)
-    return preamble
   }
 
   private static func preamble(
