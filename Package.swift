@@ -51,7 +51,7 @@ func fixture(_ folder: String, _ module: String, _ dependencies: [Target.Depende
 /// name.
 let wings = [
   "Core": [
-    "SluiceMessages", "SluiceMetrics", "SluiceTraceContext", "SluiceHTTP1", "SluiceRecords", "SluicePipeline",
+    "SluiceMessages", "SluiceTraceContext", "SluiceHTTP1", "SluicePipeline",
   ],
   "Base": ["SluiceSupport", "SluiceJSON", "SluiceJSONSchema", "SluiceIDNA", "CLinux", "CJSONSchema"],
   "Network": [
@@ -102,11 +102,10 @@ let package = Package(
     .library(name: "SluiceTraceContext", targets: ["SluiceTraceContext"]),
     // A program imports these modules only if it names their types. The engine contains them anyway.
     .library(name: "SluiceJSON", targets: ["SluiceJSON", "SluiceJSONSchema"]),
-    .library(name: "SluiceMetrics", targets: ["SluiceMetrics"]),
     .library(name: "SluiceLoop", targets: ["SluiceLoop"]),
     .library(name: "SluiceIDNA", targets: ["SluiceIDNA"]),
-    // Explanations, journals, recordings, and the replay of recordings.
-    .library(name: "SluiceReplay", targets: ["SluiceReplay", "SluiceRecords"]),
+    // Recordings, and their replay.
+    .library(name: "SluiceReplay", targets: ["SluiceReplay"]),
     // Trials of libraries, and the errors of plugins.
     .library(name: "SluiceTrial", targets: ["SluiceTrial", "SluicePluginFile", "SluicePluginImage"]),
     .library(name: "SluiceCrash", targets: ["SluiceCrash"]),
@@ -170,14 +169,11 @@ let package = Package(
 
     // Pure: no C, no I/O, no JSON, no unsafe code.
     .target(name: "SluiceMessages", swiftSettings: pure),
-    .target(name: "SluiceMetrics", swiftSettings: pure),
     .target(name: "SluiceTraceContext", dependencies: ["SluiceMessages"], swiftSettings: pure),
     .target(name: "SluiceHTTP1", dependencies: ["SluiceMessages"], swiftSettings: pure),
-    // The records about stages that a result contains if the request asks for them.
-    .target(name: "SluiceRecords", dependencies: ["SluiceMessages"], swiftSettings: pure),
     .target(
       name: "SluicePipeline",
-      dependencies: ["SluiceRecords", "SluiceMessages", "SluiceMetrics", "SluiceTraceContext"],
+      dependencies: ["SluiceMessages", "SluiceTraceContext"],
       swiftSettings: pure),
 
     // The edges.
@@ -216,8 +212,8 @@ let package = Package(
     .target(
       name: "SluicePluginHost",
       dependencies: [
-        "SluicePluginImage", "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages",
-        "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema", "SluiceSupport", "CSluice", "CLinux",
+        "SluicePluginImage", "SluicePipeline", "SluiceTraceContext", "SluiceMessages",
+        "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema", "SluiceSupport", "CSluice", "CLinux",
       ], swiftSettings: strict),
     .target(
       name: "SluiceCrash",
@@ -241,8 +237,8 @@ let package = Package(
     .target(
       name: "SluiceAssembly",
       dependencies: [
-        "SluicePlugin", "SluicePluginHost", "SluicePluginImage", "SluicePipeline", "SluiceRecords",
-        "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
+        "SluicePlugin", "SluicePluginHost", "SluicePluginImage", "SluicePipeline",
+        "SluiceTraceContext", "SluiceMessages", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
         "SluiceSupport", "CSluice",
       ], swiftSettings: strict),
     // The engine, without a transport, so that a host can link it with another transport.
@@ -250,8 +246,8 @@ let package = Package(
       name: "SluiceEngine",
       dependencies: [
         "SluiceAssembly", "SluicePlugin", "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceTrial",
-        "SluiceTransport", "SluiceLoop", "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages",
-        "SluiceMetrics", "SluiceJSON", "SluiceSupport",
+        "SluiceTransport", "SluiceLoop", "SluicePipeline", "SluiceTraceContext", "SluiceMessages",
+        "SluiceJSON", "SluiceSupport",
       ], swiftSettings: strict),
     // The module that programs import. SluiceConfiguration, SluiceDelegates and SluiceReports are dependencies so that
     // each product with Sluice contains them.
@@ -260,7 +256,7 @@ let package = Package(
       dependencies: [
         "SluiceConfiguration", "SluiceDelegates", "SluiceReports", "SluiceEngine", "SluiceAssembly", "SluiceTransport",
         "SluicePlugin", "SluiceTrial", "SluiceLoop",
-        "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
+        "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceIDNA", "SluiceJSON",
         "SluiceJSONSchema",
       ], swiftSettings: strict),
     // These modules re-export types of the engine, by purpose. Fewer programs need the names of these types than the
@@ -278,7 +274,7 @@ let package = Package(
     .target(
       name: "SluiceClient",
       dependencies: [
-        "Sluice", "SluiceCookies", "SluiceEngine", "SluiceAssembly", "SluicePipeline", "SluiceRecords",
+        "Sluice", "SluiceCookies", "SluiceEngine", "SluiceAssembly", "SluicePipeline",
         "SluiceMessages", "SluiceJSON", "SluiceSupport",
       ],
       swiftSettings: strict),
@@ -305,7 +301,7 @@ let package = Package(
       name: "SluiceReplay",
       dependencies: [
         "SluiceEngine", "SluiceAssembly", "SluiceTransport", "SluicePluginHost", "SluicePluginFile", "SluicePluginImage",
-        "SluiceTrial", "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceJSON",
+        "SluiceTrial", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceJSON",
         "SluiceSupport",
       ], swiftSettings: strict),
     // Separate from Sluice, so that a program without a control socket links no server.
@@ -349,7 +345,7 @@ let package = Package(
       name: "SluiceAttachHost",
       dependencies: [
         "CAttachABI", "SluiceAttachRules", "SluiceAssembly", "SluicePluginHost", "SluicePluginImage", "SluiceLoop",
-        "SluicePipeline", "SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceIDNA", "SluiceJSON",
+        "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceIDNA", "SluiceJSON",
         "SluiceSupport",
       ], exclude: ["exports.map", "link"], swiftSettings: strict,
       linkerSettings: isFetched
@@ -369,8 +365,8 @@ let package = Package(
       name: "SluiceCommand",
       dependencies: [
         "Sluice", "SluiceUpdate", "SluiceUpdateRules", "SluiceClient", "SluiceControl", "SluiceCookies", "SluiceReplay",
-        "SluiceServer", "SluiceEngine", "SluiceAssembly", "SluicePipeline", "SluiceRecords",
-        "SluiceTraceContext", "SluiceTransport", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
+        "SluiceServer", "SluiceEngine", "SluiceAssembly", "SluicePipeline",
+        "SluiceTraceContext", "SluiceTransport", "SluiceMessages", "SluiceIDNA", "SluiceJSON",
         "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceLoop",
         "SluiceSupport", "CAttachABI", "CLinux",
       ],
@@ -432,11 +428,10 @@ let package = Package(
       dependencies: ["SluicePipeline", "SluiceMessages", "SluiceServer", "SluiceSupport", "CTestKit"],
       swiftSettings: strict),
     tests("SluiceMessages"),
-    tests("SluiceMetrics"),
     tests("SluiceTraceContext", ["SluiceMessages"]),
     tests("SluiceHTTP1", ["SluiceMessages", "ResponseProperties", "CHTTPParser"]),
     tests("SluiceJSON", ["SluiceJSONSchema", "SluiceMessages", "CJansson"]),
-    tests("SluicePipeline", ["SluiceRecords", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics"]),
+    tests("SluicePipeline", ["SluiceTraceContext", "SluiceMessages"]),
     tests("SluiceIDNA", ["SluiceMessages"]),
     tests(
       "SluiceTransport",
@@ -448,8 +443,8 @@ let package = Package(
     tests(
       "SluicePluginHost",
       [
-        "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluicePipeline", "SluiceRecords",
-        "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluiceLoop", "SluiceSupport", "CSluice",
+        "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluicePipeline",
+        "SluiceTraceContext", "SluiceMessages", "SluiceJSON", "SluiceLoop", "SluiceSupport", "CSluice",
       ]),
     tests("SluiceTrial", ["SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceJSON"]),
     tests("SluicePlugin", ["SluiceMessages", "SluiceJSON", "SluiceSupport", "CSluice", "CJansson"]),
@@ -457,8 +452,8 @@ let package = Package(
       "Sluice",
       [
         "SluiceConfiguration", "SluiceDelegates", "SluiceReports", "SluiceEngine", "SluiceAssembly", "SluiceReplay",
-        "SluiceServer", "SluicePipeline", "SluiceRecords",
-        "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
+        "SluiceServer", "SluicePipeline",
+        "SluiceTraceContext", "SluiceMessages", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
         "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceTransport",
         "SluiceLoop", "SluiceSupport", "TablesStage",
       ]),
@@ -469,13 +464,13 @@ let package = Package(
       "SluiceClient",
       [
         "Sluice", "SluiceDelegates", "SluiceEngine", "SluiceAssembly", "SluicePlugin", "SluicePipeline",
-        "SluiceMessages", "SluiceMetrics",
+        "SluiceMessages",
         "SluiceJSON", "SluiceServer", "SluiceSupport",
       ]),
     tests(
       "SluiceCookies",
       [
-        "SluiceClient", "Sluice", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceRecords", "SluiceMessages",
+        "SluiceClient", "Sluice", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages",
         "SluiceServer", "SluiceSupport",
       ]),
     tests(

@@ -25,7 +25,7 @@ modules=$({
   # The module of the SDK, and the modules that it re-exports completely.
   echo SluicePlugin
   sed -n 's/^@_exported public import //p' Sources/Plugins/SluicePlugin/Plugin/Plugin.swift
-  printf '%s\n' SluiceJSON SluiceJSONSchema SluiceMetrics SluiceLoop SluiceIDNA SluiceRecords SluiceReplay \
+  printf '%s\n' SluiceJSON SluiceJSONSchema SluiceLoop SluiceIDNA SluiceReplay \
     SluiceTrial SluicePluginFile SluicePluginImage SluiceCrash SluiceClient SluiceCookies SluiceFoundation SluiceControl \
     SluiceServer SluiceUpdate SluiceUpdateRules
 } | LC_ALL=C sort -u)

@@ -1,7 +1,6 @@
 package import SluiceEngine
 import SluiceMessages
 package import SluicePipeline
-package import SluiceRecords
 
 /// One difference in what a stage did, or in the result.
 package struct ReplayDifference: Sendable, Hashable {

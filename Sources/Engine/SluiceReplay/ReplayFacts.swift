@@ -1,7 +1,6 @@
 import SluiceEngine
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 
 /// The facts of a replayed exchange, which are compared.
 struct ReplayFacts {

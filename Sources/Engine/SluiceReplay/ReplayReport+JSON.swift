@@ -2,7 +2,6 @@ public import SluiceJSON
 import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
-import SluiceRecords
 
 extension ReplayReport {
   /// The report for programs:

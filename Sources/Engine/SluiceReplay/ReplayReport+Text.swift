@@ -1,5 +1,4 @@
 import SluicePipeline
-import SluiceRecords
 
 extension ReplayReport {
   /// The report for people, one difference on each line, without a final line end.

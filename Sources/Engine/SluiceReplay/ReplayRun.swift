@@ -5,7 +5,6 @@ import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
-import SluiceRecords
 import SluiceSupport
 package import SluiceTrial
 

@@ -1,8 +1,7 @@
 package import SluiceEngine
 public import SluiceJSON
 import SluiceMessages
-import SluicePipeline
-public import SluiceRecords
+public import SluicePipeline
 
 extension StageCall {
   /// The document of the call:

@@ -1,6 +1,5 @@
 import SluiceMessages
-import SluicePipeline
-public import SluiceRecords
+public import SluicePipeline
 
 extension StageCall {
   /// The call for people: one line for its answer and one line for each change, without a final line end.

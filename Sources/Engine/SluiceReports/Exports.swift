@@ -1,4 +1,4 @@
-// The reports of an engine about itself, its swaps, and the transfers of a transaction.
+// The reports of an engine about itself, its swaps, and the stages and transfers of a transaction.
 @_exported public import struct SluiceAssembly.LogLine
 @_exported public import struct SluiceAssembly.MetricsReport
 @_exported public import struct SluiceAssembly.PluginMetricsReport
@@ -9,5 +9,14 @@
 @_exported public import enum SluiceMessages.HTTPVersion
 @_exported public import enum SluiceMessages.TransactionOutcome
 @_exported public import struct SluiceMessages.TransferTimings
+@_exported public import struct SluicePipeline.HeaderDecision
+@_exported public import struct SluicePipeline.HopExplanation
 @_exported public import struct SluicePipeline.HopMetrics
+@_exported public import struct SluicePipeline.LatencySnapshot
+@_exported public import enum SluicePipeline.MessageSide
+@_exported public import struct SluicePipeline.MetricsSnapshot
+@_exported public import enum SluicePipeline.OutcomeClass
+@_exported public import struct SluicePipeline.StageCall
+@_exported public import struct SluicePipeline.StageChange
 @_exported public import struct SluicePipeline.TransportError
+@_exported public import enum SluicePipeline.Verdict

@@ -4,7 +4,6 @@ import SluiceCookies
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin
-import SluiceRecords
 import SluiceServer
 import SluiceTestKit
 import Testing

@@ -1,5 +1,4 @@
 import SluiceMessages
-import SluiceMetrics
 import SluicePipeline
 import Testing
 

@@ -1,6 +1,5 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 import SluiceTestKit
 import Testing
 

@@ -1,6 +1,5 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 import SluiceTestKit
 
 /// Transactions without a wire, with a policy for retries. The test moves the clock of the loop.

@@ -1,7 +1,5 @@
 import SluiceMessages
-import SluiceMetrics
 import SluicePipeline
-import SluiceRecords
 import SluiceTestKit
 import Testing
 

@@ -1,5 +1,4 @@
 import SluiceMessages
-import SluiceRecords
 import Testing
 
 @testable import SluicePipeline

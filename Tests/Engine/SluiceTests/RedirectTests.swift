@@ -1,7 +1,6 @@
 import Sluice
 import SluiceDelegates
 import SluiceMessages
-import SluiceMetrics
 import SluicePipeline
 import SluicePlugin
 import SluiceServer

@@ -1,7 +1,7 @@
 import Glibc
 import Sluice
 import SluiceMessages
-import SluiceMetrics
+import SluicePipeline
 import SluiceReports
 import SluiceServer
 import SluiceSupport

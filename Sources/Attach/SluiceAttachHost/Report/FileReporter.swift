@@ -2,7 +2,6 @@ import Glibc
 import SluiceAssembly
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 import SluiceSupport
 
 /// Appends lines to a file in the folder of the command, which shows the lines. Opens the file for each line: the

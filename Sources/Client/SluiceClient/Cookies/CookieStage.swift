@@ -1,7 +1,6 @@
 import SluiceCookies
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 
 /// Sends the cookies of a jar with each hop, and stores the cookies that the hop's response sets.
 ///

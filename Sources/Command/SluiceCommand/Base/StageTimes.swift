@@ -1,4 +1,3 @@
-import SluiceMetrics
 import SluicePipeline
 
 /// A table of the times that stages and tracers took.

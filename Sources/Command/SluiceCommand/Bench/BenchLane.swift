@@ -1,6 +1,6 @@
 import Glibc
 import Sluice
-import SluiceMetrics
+import SluicePipeline
 import SluiceSupport
 
 /// One of the pipelines that `bench` compares: an engine with one loop. Every request is submitted and completed on

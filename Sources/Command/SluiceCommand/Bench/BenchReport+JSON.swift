@@ -1,5 +1,4 @@
 import SluiceJSON
-import SluiceMetrics
 import SluicePipeline
 
 extension BenchReport {

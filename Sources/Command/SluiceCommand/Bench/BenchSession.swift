@@ -1,5 +1,4 @@
 import Sluice
-import SluiceMetrics
 import SluicePipeline
 import SluicePluginImage
 import SluiceSupport

@@ -1,6 +1,6 @@
 import Glibc
 import Sluice
-import SluiceMetrics
+import SluicePipeline
 import SluiceSupport
 
 /// A line on a terminal with the progress of a run: count, rate, errors and latencies, and the remaining time if the

@@ -2,7 +2,6 @@ import Sluice
 import SluiceAssembly
 import SluiceJSON
 import SluiceMessages
-import SluiceMetrics
 import SluicePipeline
 
 /// The tables at the end of a run.

@@ -1,7 +1,6 @@
 import Glibc
 import Sluice
 import SluiceMessages
-import SluiceMetrics
 import SluicePipeline
 import SluicePluginImage
 import SluiceSupport

@@ -1,5 +1,4 @@
 package import SluiceMessages
-package import SluiceRecords
 
 /// The messages of an exchange at one moment.
 struct MessageState {

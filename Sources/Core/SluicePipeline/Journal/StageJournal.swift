@@ -1,5 +1,3 @@
-import SluiceRecords
-
 /// Writes down what the stages of one transaction do. Confined to its loop.
 final class StageJournal {
   /// Called before each call of a stage, so that a process can record which call was running when the process ended.

@@ -1,5 +1,4 @@
 import SluiceMessages
-import SluiceRecords
 
 /// The course of one transaction as pure decisions: it takes an event and says what to do next.
 ///

@@ -1,5 +1,3 @@
-import SluiceRecords
-
 /// The journal and the recording in a result.
 final class ResultNotes: Sendable {
   let calls: [StageCall]?

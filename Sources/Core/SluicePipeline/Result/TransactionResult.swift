@@ -1,6 +1,4 @@
 public import SluiceMessages
-import SluiceMetrics
-public import SluiceRecords
 
 /// The result of a transaction. A transaction has exactly one.
 ///

@@ -1,6 +1,4 @@
 import SluiceMessages
-import SluiceMetrics
-import SluiceRecords
 
 // Moves bodies through the stages that see their pieces.
 //

@@ -1,5 +1,4 @@
 package import SluiceMessages
-import SluiceMetrics
 
 // Hops that the transport begins by itself.
 extension Transaction {

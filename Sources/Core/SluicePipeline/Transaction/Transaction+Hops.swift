@@ -1,6 +1,4 @@
 import SluiceMessages
-import SluiceMetrics
-import SluiceRecords
 
 // Redirects and challenges: what a head demands, the stages that decide about it, and the request of the next hop.
 extension Transaction {

@@ -1,5 +1,4 @@
 import SluiceMessages
-import SluiceRecords
 
 /// The data of a transaction whose request wants a journal or a recording. Confined to its loop.
 final class TransactionNotes {

@@ -1,5 +1,4 @@
 import SluiceMessages
-import SluiceMetrics
 
 // Redirects (RFC 9110 §15.4).
 extension Transaction {

@@ -1,5 +1,4 @@
 import SluiceMessages
-import SluiceMetrics
 
 // The retry policy, which the machine asks if no stage has decided.
 extension Transaction {

@@ -1,6 +1,4 @@
 import SluiceMessages
-import SluiceMetrics
-import SluiceRecords
 
 extension Transaction {
   /// Passes one event to the machine and performs the resulting actions, until the transaction must wait.

@@ -1,6 +1,4 @@
 import SluiceMessages
-import SluiceMetrics
-import SluiceRecords
 
 extension Transaction {
   /// Calls request stages from a position on, until a stage does not answer proceed.

@@ -1,5 +1,4 @@
 import SluiceMessages
-import SluiceMetrics
 
 // The ledger: the events that tracers get.
 extension Transaction {

@@ -1,6 +1,4 @@
 package import SluiceMessages
-import SluiceMetrics
-import SluiceRecords
 
 extension Transaction: TransferObserver {
   package func transferWillIssue(_ headers: inout HeaderFields) -> Bool {

@@ -1,5 +1,4 @@
 package import SluiceMessages
-import SluiceMetrics
 package import SluiceTraceContext
 
 /// Performs the decisions of the ``TransactionMachine``: calls stages, starts transfers, sets the timer, calls tracers.

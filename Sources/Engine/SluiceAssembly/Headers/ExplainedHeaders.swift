@@ -1,6 +1,5 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 import SluiceTraceContext
 
 /// The headers of a hop, with a record of what happened to each header that was placed.

@@ -1,6 +1,5 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 import SluiceTraceContext
 
 // Sets the same headers as without an explanation, and records a reason for each header that the stage can set.

@@ -1,6 +1,5 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 import SluiceTraceContext
 
 /// The built-in `headers`: sets trace headers, a request id, a session id and fixed headers, only for listed hosts, at

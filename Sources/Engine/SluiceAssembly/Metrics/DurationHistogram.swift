@@ -1,4 +1,4 @@
-import SluiceMetrics
+import SluicePipeline
 
 /// Counts how many durations fall into each bucket. The bounds of the buckets are those that OpenTelemetry recommends.
 /// All counters together take 128 bytes.

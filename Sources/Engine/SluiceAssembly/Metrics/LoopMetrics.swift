@@ -1,5 +1,4 @@
 import SluiceMessages
-import SluiceMetrics
 import SluicePipeline
 
 /// The counts of the built-in `metrics` on one loop: written by the loop's thread without lock or allocation, readable

@@ -1,5 +1,5 @@
 public import SluiceJSON
-import SluiceMetrics
+import SluicePipeline
 
 extension MetricsReport {
   /// The report as a JSON document; times are seconds. docs/metrics.md describes its members.

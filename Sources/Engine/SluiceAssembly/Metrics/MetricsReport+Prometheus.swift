@@ -1,4 +1,4 @@
-import SluiceMetrics
+import SluicePipeline
 
 extension MetricsReport {
   /// The report in Prometheus' text format 0.0.4, to be served as `text/plain; version=0.0.4`.

@@ -1,4 +1,4 @@
-public import SluiceMetrics
+public import SluicePipeline
 
 /// The counts of one built-in `metrics` at one moment, summed over all loops.
 public struct MetricsReport: Sendable, Hashable {

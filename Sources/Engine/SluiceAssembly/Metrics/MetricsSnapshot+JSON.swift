@@ -1,5 +1,5 @@
 package import SluiceJSON
-import SluiceMetrics
+import SluicePipeline
 
 extension MetricsSnapshot {
   /// Times are seconds.

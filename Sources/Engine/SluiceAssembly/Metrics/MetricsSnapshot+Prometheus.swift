@@ -1,4 +1,4 @@
-import SluiceMetrics
+import SluicePipeline
 
 extension MetricsSnapshot {
   /// The engine's own counts, under names that no built-in `metrics` uses.

@@ -1,4 +1,4 @@
-import SluiceMetrics
+import SluicePipeline
 
 extension PrometheusText {
   /// The names that no metric of a plugin gets: those of all other metrics of a scrape, also if this engine has none of

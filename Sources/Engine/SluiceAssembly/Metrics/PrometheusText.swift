@@ -1,4 +1,4 @@
-import SluiceMetrics
+import SluicePipeline
 import SluicePluginHost
 
 /// Writes samples, one on each line, for the metric that was begun last.

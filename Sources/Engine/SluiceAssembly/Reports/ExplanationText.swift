@@ -1,5 +1,4 @@
-import SluicePipeline
-package import SluiceRecords
+package import SluicePipeline
 
 /// Why each header of a hop was sent or not, one line for each header: stage, header, reason, then the value or
 /// details.

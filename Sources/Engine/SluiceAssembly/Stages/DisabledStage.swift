@@ -1,6 +1,5 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 
 /// Takes the place of a plugin that must not serve: every call is a fault, so the stage's `onFault` decides whether
 /// requests fail or continue without it.

@@ -1,7 +1,6 @@
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin
-import SluiceRecords
 import SluiceSupport
 
 /// Lets a delegate decide about redirects and challenges, and reports the progress to the delegate. The pipeline calls

@@ -1,6 +1,6 @@
 import SluiceAssembly
 public import SluiceJSON
-import SluiceMetrics
+import SluicePipeline
 
 extension Engine {
   /// All counts so far as one JSON document. The member `engine` has the counts of the engine itself, `reports` those

@@ -1,5 +1,4 @@
 public import SluiceAssembly
-import SluiceMetrics
 import SluicePipeline
 import SluicePluginHost
 

@@ -2,7 +2,6 @@ package import SluiceAssembly
 import SluiceJSON
 package import SluiceLoop
 public import SluiceMessages
-public import SluiceMetrics
 public import SluicePipeline
 import SluicePluginHost
 import SluiceSupport

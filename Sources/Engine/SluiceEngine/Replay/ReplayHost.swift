@@ -5,7 +5,6 @@ package import SluicePipeline
 import SluicePluginFile
 import SluicePluginHost
 import SluicePluginImage
-package import SluiceRecords
 import SluiceSupport
 
 /// The pipeline of a configuration in a child process, with one loop, its own instances, and recorded answers in place

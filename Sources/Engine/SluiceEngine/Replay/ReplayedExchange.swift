@@ -1,5 +1,4 @@
 package import SluicePipeline
-package import SluiceRecords
 
 /// The result of a recorded exchange in a replay, and what each stage did.
 package struct ReplayedExchange: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import SluiceMetrics
+import SluicePipeline
 
 /// Decides when a new snapshot is worse than the previous one.
 ///

@@ -1,6 +1,5 @@
 import SluiceAssembly
 import SluiceLoop
-import SluiceMetrics
 import SluicePipeline
 import SluicePluginFile
 import SluicePluginHost

@@ -1,7 +1,6 @@
 import SluiceAssembly
 import SluiceLoop
 import SluiceMessages
-import SluiceMetrics
 import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage

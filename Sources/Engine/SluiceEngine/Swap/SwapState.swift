@@ -1,5 +1,4 @@
 import SluiceAssembly
-import SluiceMetrics
 import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage

@@ -1,7 +1,6 @@
 import CSluice
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 import SluiceSupport
 import Synchronization
 

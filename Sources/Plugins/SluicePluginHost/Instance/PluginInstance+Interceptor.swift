@@ -2,7 +2,6 @@ import CSluice
 package import SluiceMessages
 package import SluicePipeline
 import SluicePluginImage
-package import SluiceRecords
 
 extension PluginInstance {
   package func interceptRequest(_ exchange: Exchange) -> Verdict {

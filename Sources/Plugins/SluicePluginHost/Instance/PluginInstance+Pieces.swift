@@ -1,7 +1,6 @@
 import CSluice
 import SluiceMessages
 package import SluicePipeline
-package import SluiceRecords
 
 // Calls the plugin's table `sluice.body/1`, which handles bodies piece by piece.
 extension PluginInstance {

@@ -1,7 +1,6 @@
 import CSluice
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 import SluiceSupport
 
 // Calls of a SERIAL instance. If another call is running, the host suspends the transaction of a new call until the

@@ -1,7 +1,6 @@
 import CSluice
 import SluicePipeline
 import SluicePluginImage
-import SluiceRecords
 
 // Turns the answers of the plugin into verdicts.
 extension PluginInstance {

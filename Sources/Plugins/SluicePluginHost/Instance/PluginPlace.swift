@@ -3,7 +3,6 @@ package import SluiceJSON
 package import SluiceMessages
 package import SluicePipeline
 package import SluicePluginImage
-package import SluiceRecords
 import SluiceSupport
 
 /// A place with a configuration of its own, as a stage. It consists of the instance that it calls, and of the object

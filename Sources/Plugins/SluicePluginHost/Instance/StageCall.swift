@@ -1,7 +1,6 @@
 import CSluice
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 
 /// A call that can suspend, wait for its turn, or run on the pool.
 enum StageCall: Sendable {

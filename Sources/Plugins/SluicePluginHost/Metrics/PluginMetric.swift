@@ -1,5 +1,5 @@
 import CSluice
-import SluiceMetrics
+import SluicePipeline
 import SluiceSupport
 import Synchronization
 

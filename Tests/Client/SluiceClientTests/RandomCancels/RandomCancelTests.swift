@@ -3,7 +3,6 @@ import SluiceAssembly
 import SluiceClient
 import SluiceEngine
 import SluiceMessages
-import SluiceMetrics
 import SluicePipeline
 import SluicePlugin
 import SluiceSupport

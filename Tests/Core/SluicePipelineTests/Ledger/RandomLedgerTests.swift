@@ -1,7 +1,6 @@
 import Glibc
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 import SluiceTestKit
 import Testing
 

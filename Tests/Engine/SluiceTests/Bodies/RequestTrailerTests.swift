@@ -4,7 +4,6 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin
-import SluiceRecords
 import SluiceReplay
 import SluiceServer
 import SluiceTestKit

@@ -1,5 +1,4 @@
 import Sluice
-import SluiceMetrics
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit

@@ -1,7 +1,7 @@
 import Sluice
 import SluiceConfiguration
 import SluicePlugin
-import SluiceRecords
+import SluicePipeline
 import SluiceServer
 import SluiceTestKit
 import SluiceTraceContext

@@ -1,6 +1,6 @@
 import Sluice
 import SluiceJSON
-@testable import SluiceMetrics
+@testable import SluicePipeline
 import Testing
 
 @testable import SluiceAssembly

@@ -1,6 +1,5 @@
 import Sluice
 import SluiceMessages
-import SluiceMetrics
 import SluicePipeline
 import SluicePlugin
 import SluiceServer

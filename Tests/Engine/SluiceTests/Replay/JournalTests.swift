@@ -1,6 +1,6 @@
 import Sluice
 import SluicePlugin
-import SluiceRecords
+import SluicePipeline
 import SluiceReplay
 import SluiceServer
 import SluiceSupport

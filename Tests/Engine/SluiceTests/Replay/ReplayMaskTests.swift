@@ -2,7 +2,6 @@ import Sluice
 import SluiceEngine
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 import SluiceReplay
 import Testing
 

@@ -3,7 +3,6 @@ import SluiceConfiguration
 import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
-import SluiceRecords
 import SluiceReplay
 import SluiceServer
 import SluiceSupport

@@ -2,7 +2,6 @@ import Sluice
 import SluiceConfiguration
 import SluiceJSON
 import SluiceMessages
-import SluiceMetrics
 import SluicePipeline
 import SluiceTestKit
 import Testing

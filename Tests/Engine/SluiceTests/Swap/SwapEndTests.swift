@@ -1,5 +1,5 @@
 import Sluice
-import SluiceMetrics
+import SluicePipeline
 import SluiceSupport
 import SluiceTestKit
 import Testing

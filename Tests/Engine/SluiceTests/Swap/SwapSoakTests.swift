@@ -1,7 +1,7 @@
 import Glibc
 import Sluice
 import SluiceMessages
-import SluiceMetrics
+import SluicePipeline
 import SluiceTestKit
 import Testing
 

@@ -1,6 +1,6 @@
 import Glibc
 import Sluice
-import SluiceMetrics
+import SluicePipeline
 import SluiceTestKit
 import Testing
 

@@ -1,7 +1,6 @@
 import CSluice
 import Glibc
 import SluiceMessages
-import SluiceMetrics
 import SluicePipeline
 import SluiceTestKit
 import Testing

@@ -1,7 +1,6 @@
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 
 /// The explanation of a transaction as JSON, for its result document. ``ExplanationText`` writes the same facts as
 /// text.

@@ -1,7 +1,6 @@
 import Sluice
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 
 /// `--proto` and `--proto-redir`: the schemes that are allowed for requests, and for redirects.
 final class SchemeRule: Interceptor, Tracer {

@@ -1,7 +1,6 @@
 import Sluice
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 import SluiceSupport
 
 /// Shows each hop on standard error: `>` for sent lines, `<` for received lines, `*` for events between them.

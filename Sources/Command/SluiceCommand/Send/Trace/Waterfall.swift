@@ -1,5 +1,4 @@
 import SluiceMessages
-import SluiceMetrics
 import SluicePipeline
 
 /// How long each phase of a request took, with one bar for each phase. The times of the rows add up to the total.

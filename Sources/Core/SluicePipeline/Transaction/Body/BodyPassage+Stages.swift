@@ -1,6 +1,4 @@
 import SluiceMessages
-import SluiceMetrics
-import SluiceRecords
 
 // Calls of the stages that a body passes.
 extension BodyPassage {

@@ -1,6 +1,4 @@
 import SluiceMessages
-import SluiceMetrics
-import SluiceRecords
 
 /// Moves one body of a transaction from its source through the stages to its receiver, as a ``BodyFlow`` decides.
 ///

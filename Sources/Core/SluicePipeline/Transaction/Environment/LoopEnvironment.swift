@@ -1,4 +1,3 @@
-package import SluiceRecords
 package import Synchronization
 
 /// The state that the transactions of one loop share. Unchecked because the engine confines it to that loop.

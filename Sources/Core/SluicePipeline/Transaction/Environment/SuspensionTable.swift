@@ -1,5 +1,3 @@
-package import SluiceRecords
-
 /// The suspended calls of one loop.
 ///
 /// Only the loop takes and releases slots. Any thread may resume, without a lock: one compare-and-swap on the slot

@@ -1,5 +1,4 @@
 import SluiceMessages
-package import SluiceRecords
 
 // Explains what happened to the headers of a hop, if the request wants an explanation.
 extension Exchange {

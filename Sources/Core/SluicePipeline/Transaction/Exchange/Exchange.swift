@@ -1,5 +1,4 @@
 package import SluiceMessages
-package import SluiceRecords
 package import SluiceTraceContext
 
 /// One attempt as the stages see it: request, response when there is one, and the facts of its transaction.

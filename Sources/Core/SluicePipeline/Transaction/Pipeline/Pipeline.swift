@@ -1,5 +1,4 @@
 package import SluiceMessages
-package import SluiceMetrics
 
 /// The whole pipeline as one immutable value. A transaction uses the same pipeline from its beginning to its end.
 package final class Pipeline: Sendable {

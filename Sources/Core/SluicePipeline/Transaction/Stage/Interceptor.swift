@@ -1,5 +1,4 @@
 package import SluiceMessages
-package import SluiceRecords
 
 /// A stage that may change requests and responses. Every method is called on the loop of its transaction and must not
 /// block.

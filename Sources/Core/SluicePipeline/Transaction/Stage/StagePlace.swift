@@ -1,5 +1,3 @@
-import SluiceMetrics
-
 /// The position of a stage in its pipeline. Transactions refer to stages by their position: with a reference to the
 /// stage itself, each call would retain and release the stage.
 struct StagePlace {

@@ -2,7 +2,6 @@ import CSluice
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
-import SluiceRecords
 
 // Finds which of the two forms of a message a function must use: native or document.
 extension CalledExchange {

@@ -1,4 +1,4 @@
-import SluiceMetrics
+import SluicePipeline
 import Testing
 
 /// Holds the counters, which cannot be copied, so that several tasks can use them.

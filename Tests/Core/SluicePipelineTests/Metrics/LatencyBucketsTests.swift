@@ -1,7 +1,7 @@
 import SluiceTestKit
 import Testing
 
-@testable import SluiceMetrics
+@testable import SluicePipeline
 
 struct LatencyBucketsTests {
   @Test func `every bucket begins where the previous one ends`() {

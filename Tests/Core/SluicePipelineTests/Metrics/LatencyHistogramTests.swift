@@ -1,4 +1,4 @@
-import SluiceMetrics
+import SluicePipeline
 import SluiceTestKit
 import Testing
 

@@ -1,5 +1,5 @@
 import Glibc
-import SluiceMetrics
+import SluicePipeline
 import SluiceTestKit
 import Testing
 

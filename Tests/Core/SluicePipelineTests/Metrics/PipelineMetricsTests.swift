@@ -1,4 +1,4 @@
-import SluiceMetrics
+import SluicePipeline
 import Testing
 
 struct PipelineMetricsTests {
