@@ -58,7 +58,7 @@ let wings = [
     "SluiceLoop", "SluiceTransport",
   ],
   "Plugins": [
-    "CSluice", "SluicePlugin", "SluicePluginImage", "SluicePluginFile", "SluicePluginHost", "SluiceCrash",
+    "CSluice", "SluicePlugin", "SluicePluginHost", "SluicePluginFile", "SluiceCrash",
     "SluiceTrial", "CacheRules", "OTLPRules",
   ],
   "Engine": [
@@ -107,7 +107,7 @@ let package = Package(
     // Recordings, and their replay.
     .library(name: "SluiceReplay", targets: ["SluiceReplay"]),
     // Trials of libraries, and the errors of plugins.
-    .library(name: "SluiceTrial", targets: ["SluiceTrial", "SluicePluginFile", "SluicePluginImage"]),
+    .library(name: "SluiceTrial", targets: ["SluiceTrial", "SluicePluginFile", "SluicePluginHost"]),
     .library(name: "SluiceCrash", targets: ["SluiceCrash"]),
     .library(name: "CSluice", targets: ["CSluice"]),
     .library(name: "SluiceServer", targets: ["SluiceServer"]),
@@ -200,31 +200,27 @@ let package = Package(
       name: "TransportLoad",
       dependencies: ["SluiceTransport", "SluiceLoop", "SluicePipeline", "SluiceMessages"],
       path: "Benchmarks/Sources/TransportLoad", swiftSettings: strict),
-    // Maps the stored copy of a library, and calls none of its functions.
-    .target(
-      name: "SluicePluginImage", dependencies: ["SluiceMessages", "SluiceSupport", "CSluice", "CLinux"],
-      swiftSettings: strict),
-    // Makes a checked copy of the library at a path. Separate from SluicePluginImage, so that a host in a foreign
-    // program links neither libelf nor libcrypto.
-    .target(
-      name: "SluicePluginFile",
-      dependencies: ["SluicePluginImage", "SluiceMessages", "SluiceSupport", "CElf", "CCrypto"], swiftSettings: strict),
     .target(
       name: "SluicePluginHost",
       dependencies: [
-        "SluicePluginImage", "SluicePipeline", "SluiceTraceContext", "SluiceMessages",
+        "SluicePipeline", "SluiceTraceContext", "SluiceMessages",
         "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema", "SluiceSupport", "CSluice", "CLinux",
       ], swiftSettings: strict),
+    // Makes a checked copy of the library at a path. Separate from SluicePluginHost, so that a host in a foreign program
+    // links neither libelf nor libcrypto.
+    .target(
+      name: "SluicePluginFile",
+      dependencies: ["SluicePluginHost", "SluiceMessages", "SluiceSupport", "CElf", "CCrypto"], swiftSettings: strict),
     .target(
       name: "SluiceCrash",
       dependencies: [
-        "SluicePluginFile", "SluicePluginImage", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CLinux", "CElf",
+        "SluicePluginFile", "SluicePluginHost", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CLinux", "CElf",
       ], swiftSettings: strict),
     // Tries libraries out in a child process: before a swap, and for their authors.
     .target(
       name: "SluiceTrial",
       dependencies: [
-        "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceLoop", "SluicePipeline",
+        "SluicePluginHost", "SluicePluginFile", "SluiceCrash", "SluiceLoop", "SluicePipeline",
         "SluiceMessages", "SluiceIDNA", "SluiceJSON", "SluiceSupport", "CSluice", "CLinux",
       ], swiftSettings: strict),
     .target(
@@ -237,7 +233,7 @@ let package = Package(
     .target(
       name: "SluiceAssembly",
       dependencies: [
-        "SluicePlugin", "SluicePluginHost", "SluicePluginImage", "SluicePipeline",
+        "SluicePlugin", "SluicePluginHost", "SluicePipeline",
         "SluiceTraceContext", "SluiceMessages", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
         "SluiceSupport", "CSluice",
       ], swiftSettings: strict),
@@ -245,7 +241,7 @@ let package = Package(
     .target(
       name: "SluiceEngine",
       dependencies: [
-        "SluiceAssembly", "SluicePlugin", "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceTrial",
+        "SluiceAssembly", "SluicePlugin", "SluicePluginHost", "SluicePluginFile", "SluiceTrial",
         "SluiceTransport", "SluiceLoop", "SluicePipeline", "SluiceTraceContext", "SluiceMessages",
         "SluiceJSON", "SluiceSupport",
       ], swiftSettings: strict),
@@ -292,7 +288,7 @@ let package = Package(
       name: "SluiceUpdate",
       dependencies: [
         "SluiceUpdateRules", "SluiceClient", "SluiceEngine", "SluiceAssembly", "SluiceTrial", "SluicePluginFile",
-        "SluicePluginImage", "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CCrypto",
+        "SluicePluginHost", "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CCrypto",
         "SluicePlugin",
       ], swiftSettings: strict),
     // Journals as text and JSON, recordings, and their comparison. Separate from the engine, because few programs
@@ -300,7 +296,7 @@ let package = Package(
     .target(
       name: "SluiceReplay",
       dependencies: [
-        "SluiceEngine", "SluiceAssembly", "SluiceTransport", "SluicePluginHost", "SluicePluginFile", "SluicePluginImage",
+        "SluiceEngine", "SluiceAssembly", "SluiceTransport", "SluicePluginHost", "SluicePluginFile",
         "SluiceTrial", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceJSON",
         "SluiceSupport",
       ], swiftSettings: strict),
@@ -344,7 +340,7 @@ let package = Package(
     .target(
       name: "SluiceAttachHost",
       dependencies: [
-        "CAttachABI", "SluiceAttachRules", "SluiceAssembly", "SluicePluginHost", "SluicePluginImage", "SluiceLoop",
+        "CAttachABI", "SluiceAttachRules", "SluiceAssembly", "SluicePluginHost", "SluiceLoop",
         "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceIDNA", "SluiceJSON",
         "SluiceSupport",
       ], exclude: ["exports.map", "link"], swiftSettings: strict,
@@ -367,7 +363,7 @@ let package = Package(
         "Sluice", "SluiceUpdate", "SluiceUpdateRules", "SluiceClient", "SluiceControl", "SluiceCookies", "SluiceReplay",
         "SluiceServer", "SluiceEngine", "SluiceAssembly", "SluicePipeline",
         "SluiceTraceContext", "SluiceTransport", "SluiceMessages", "SluiceIDNA", "SluiceJSON",
-        "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceLoop",
+        "SluicePluginHost", "SluicePluginFile", "SluiceCrash", "SluiceTrial", "SluiceLoop",
         "SluiceSupport", "CAttachABI", "CLinux",
       ],
       swiftSettings: strict),
@@ -443,10 +439,10 @@ let package = Package(
     tests(
       "SluicePluginHost",
       [
-        "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluicePipeline",
+        "SluicePluginFile", "SluiceCrash", "SluiceTrial", "SluicePipeline",
         "SluiceTraceContext", "SluiceMessages", "SluiceJSON", "SluiceLoop", "SluiceSupport", "CSluice",
       ]),
-    tests("SluiceTrial", ["SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceJSON"]),
+    tests("SluiceTrial", ["SluicePluginHost", "SluicePluginFile", "SluiceJSON"]),
     tests("SluicePlugin", ["SluiceMessages", "SluiceJSON", "SluiceSupport", "CSluice", "CJansson"]),
     tests(
       "Sluice",
@@ -454,7 +450,7 @@ let package = Package(
         "SluiceConfiguration", "SluiceDelegates", "SluiceReports", "SluiceEngine", "SluiceAssembly", "SluiceReplay",
         "SluiceServer", "SluicePipeline",
         "SluiceTraceContext", "SluiceMessages", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
-        "SluicePluginHost", "SluicePluginFile", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceTransport",
+        "SluicePluginHost", "SluicePluginFile", "SluiceCrash", "SluiceTrial", "SluiceTransport",
         "SluiceLoop", "SluiceSupport", "TablesStage",
       ]),
     tests(

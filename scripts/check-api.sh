@@ -26,7 +26,7 @@ modules=$({
   echo SluicePlugin
   sed -n 's/^@_exported public import //p' Sources/Plugins/SluicePlugin/Plugin/Plugin.swift
   printf '%s\n' SluiceJSON SluiceJSONSchema SluiceLoop SluiceIDNA SluiceReplay \
-    SluiceTrial SluicePluginFile SluicePluginImage SluiceCrash SluiceClient SluiceCookies SluiceFoundation SluiceControl \
+    SluiceTrial SluicePluginFile SluicePluginHost SluiceCrash SluiceClient SluiceCookies SluiceFoundation SluiceControl \
     SluiceServer SluiceUpdate SluiceUpdateRules
 } | LC_ALL=C sort -u)
 

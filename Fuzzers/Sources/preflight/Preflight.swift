@@ -1,6 +1,6 @@
 import FuzzInput
 import SluicePluginFile
-import SluicePluginImage
+import SluicePluginHost
 
 /// Reads a library as a host does before any of its code runs.
 @c(LLVMFuzzerTestOneInput)

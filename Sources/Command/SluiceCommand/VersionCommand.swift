@@ -1,7 +1,6 @@
 import Sluice
 import SluiceJSON
 import SluicePluginHost
-import SluicePluginImage
 import SluiceServer
 import SluiceTransport
 

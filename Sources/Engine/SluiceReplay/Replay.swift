@@ -3,7 +3,6 @@ package import SluiceJSON
 import SluiceMessages
 public import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 import SluiceTrial
 
 /// Runs recorded exchanges through an old and a new build and reports what the stages did differently.

@@ -5,7 +5,6 @@ import SluiceMessages
 import SluicePipeline
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 import SluiceTrial
 
 /// The runs of one build.

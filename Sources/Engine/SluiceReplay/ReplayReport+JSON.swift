@@ -1,7 +1,6 @@
 public import SluiceJSON
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 
 extension ReplayReport {
   /// The report for programs:

@@ -1,5 +1,4 @@
-import SluicePluginHost
-package import SluicePluginImage
+package import SluicePluginHost
 
 /// The result of a replay.
 public struct ReplayReport: Sendable {

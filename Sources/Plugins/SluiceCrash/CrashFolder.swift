@@ -1,6 +1,6 @@
 import Glibc
 import SluicePluginFile
-public import SluicePluginImage
+public import SluicePluginHost
 import SluiceSupport
 
 /// The folder that keeps crash reports: a text and a JSON document for each. Beyond a limit, the oldest reports are

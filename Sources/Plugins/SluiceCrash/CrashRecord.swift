@@ -1,5 +1,5 @@
 import SluiceMessages
-import SluicePluginImage
+import SluicePluginHost
 
 /// The record that the crash handler (`crash_handler.c`) has written, line by line.
 ///

@@ -1,6 +1,6 @@
 import Glibc
 import SluicePluginFile
-import SluicePluginImage
+import SluicePluginHost
 import SluiceSupport
 
 extension CrashReport {

@@ -1,6 +1,6 @@
 import Glibc
 public import SluiceMessages
-import SluicePluginImage
+import SluicePluginHost
 import SluiceSupport
 
 /// A report of a crash: which function was called, by which caller, for which transaction, and where in the code it

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import SluiceAssembly
 import SluicePluginFile
-import SluicePluginImage
+import SluicePluginHost
 import SluiceSupport
 import SluiceTestKit
 import Testing

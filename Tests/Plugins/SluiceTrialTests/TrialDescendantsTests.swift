@@ -1,5 +1,4 @@
 import Glibc
-@testable import SluicePluginImage
 import SluiceTestKit
 @testable import SluiceTrial
 import Testing

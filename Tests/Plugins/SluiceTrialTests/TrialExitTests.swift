@@ -1,4 +1,3 @@
-@testable import SluicePluginImage
 import SluiceTestKit
 @testable import SluiceTrial
 import Testing

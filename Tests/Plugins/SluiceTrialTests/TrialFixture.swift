@@ -1,7 +1,6 @@
 import Glibc
 import SluiceJSON
 @testable import SluicePluginFile
-@testable import SluicePluginImage
 import SluiceTestKit
 @testable import SluiceTrial
 import Testing

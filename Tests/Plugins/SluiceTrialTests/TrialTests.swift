@@ -1,6 +1,5 @@
 import Glibc
 import SluiceJSON
-@testable import SluicePluginImage
 import SluiceTestKit
 @testable import SluiceTrial
 import Testing

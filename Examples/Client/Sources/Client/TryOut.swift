@@ -1,5 +1,5 @@
 import Sluice
-import SluicePluginImage
+import SluicePluginHost
 import SluiceTrial
 
 /// An engine that tries out each library in a child process before loading it.

@@ -4,7 +4,6 @@ import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 import SluiceTraceContext
 import Synchronization

@@ -1,5 +1,5 @@
 import CCrypto
-import SluicePluginImage
+import SluicePluginHost
 
 /// Computes the SHA-256 of bytes that arrive in pieces.
 final class StreamingHash {

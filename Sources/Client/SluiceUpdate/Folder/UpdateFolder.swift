@@ -1,7 +1,7 @@
 import Glibc
 import SluiceJSON
 import SluicePluginFile
-import SluicePluginImage
+import SluicePluginHost
 import SluiceSupport
 import SluiceUpdateRules
 

@@ -1,6 +1,6 @@
 import SluiceJSON
 import SluiceMessages
-import SluicePluginImage
+import SluicePluginHost
 import SluiceUpdateRules
 
 // The file of a state. Its first line has the SHA-256 of the rest, so that damage is noticed. The rest is a JSON

@@ -1,5 +1,5 @@
 import SluicePluginFile
-import SluicePluginImage
+import SluicePluginHost
 import SluiceUpdateRules
 
 extension ContentHash {

@@ -1,6 +1,6 @@
 import CCrypto
 import SluicePluginFile
-import SluicePluginImage
+import SluicePluginHost
 package import SluiceUpdateRules
 
 /// Verifies Ed25519 signatures (RFC 8032) with libcrypto.

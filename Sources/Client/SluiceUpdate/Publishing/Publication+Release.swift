@@ -1,6 +1,6 @@
 import SluiceMessages
 import SluicePluginFile
-import SluicePluginImage
+import SluicePluginHost
 package import SluiceUpdateRules
 
 // Releases. A draft collects changes, and signatures complete it.

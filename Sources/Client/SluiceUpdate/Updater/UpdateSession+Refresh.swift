@@ -1,5 +1,5 @@
 import SluiceAssembly
-import SluicePluginImage
+import SluicePluginHost
 import SluiceUpdateRules
 
 // Fetches and verifies the documents, by the client workflow of TUF (§5.3 to §5.6).

@@ -2,7 +2,7 @@ import SluiceAssembly
 import SluiceEngine
 import SluiceMessages
 import SluicePluginFile
-import SluicePluginImage
+import SluicePluginHost
 import SluiceUpdateRules
 
 /// One change of an installation, from taking the lock to releasing it. Only one task uses it.

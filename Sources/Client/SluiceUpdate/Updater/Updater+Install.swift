@@ -2,7 +2,7 @@ import SluiceAssembly
 import SluiceEngine
 import SluiceMessages
 import SluicePluginFile
-import SluicePluginImage
+import SluicePluginHost
 import SluiceSupport
 import SluiceTrial
 import SluiceUpdateRules

@@ -3,7 +3,7 @@ public import SluiceEngine
 package import SluiceJSON
 package import SluiceMessages
 import SluicePluginFile
-import SluicePluginImage
+import SluicePluginHost
 import SluiceSupport
 public import SluiceUpdateRules
 

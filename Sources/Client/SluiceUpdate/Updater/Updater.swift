@@ -4,7 +4,7 @@ import SluiceEngine
 import SluiceJSON
 import SluiceMessages
 import SluicePluginFile
-import SluicePluginImage
+import SluicePluginHost
 import SluiceSupport
 public import SluiceTrial
 public import SluiceUpdateRules

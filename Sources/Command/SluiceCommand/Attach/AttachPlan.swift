@@ -5,7 +5,6 @@ import SluiceJSON
 import SluiceMessages
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 /// What a program gets from the command: the configuration, and the path of the private copy of each library. It

@@ -4,7 +4,6 @@ import SluiceAssembly
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 import SluiceTraceContext
 import SluiceTrial
 

@@ -1,5 +1,5 @@
 import Sluice
-import SluicePluginImage
+import SluicePluginHost
 import SluiceTrial
 import SluiceUpdate
 import SluiceUpdateRules

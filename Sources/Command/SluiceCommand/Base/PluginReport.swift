@@ -1,7 +1,6 @@
 import SluiceJSON
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 
 /// The facts about one library, and whether this host would accept it.
 struct PluginReport {

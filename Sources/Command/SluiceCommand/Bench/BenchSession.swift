@@ -1,6 +1,6 @@
 import Sluice
 import SluicePipeline
-import SluicePluginImage
+import SluicePluginHost
 import SluiceSupport
 
 /// Alternating rounds through a pipeline and through the same configuration without stages.

@@ -1,7 +1,6 @@
 import Glibc
 import Sluice
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 // Builds of Swift packages.

@@ -1,6 +1,5 @@
 import Glibc
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 /// Makes the library of a plugin from its folder: a Swift package, or C and C++ files.

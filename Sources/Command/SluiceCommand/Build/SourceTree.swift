@@ -1,7 +1,6 @@
 import Glibc
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 /// The source files below a path, without hidden files, files that editors leave behind, and build outputs. A symbolic

@@ -1,7 +1,6 @@
 import Sluice
 import SluiceJSON
 import SluicePluginHost
-import SluicePluginImage
 import SluiceTrial
 
 /// The part of `sluice check` that runs code of the plugins, always in child processes. If a library crashes, ends its

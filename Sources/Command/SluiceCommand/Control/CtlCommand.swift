@@ -3,7 +3,7 @@ import Sluice
 import SluiceControl
 import SluiceJSON
 import SluiceMessages
-import SluicePluginImage
+import SluicePluginHost
 
 /// `sluice ctl`: commands to a running engine.
 enum CtlCommand {

@@ -1,6 +1,5 @@
 import SluiceJSON
 import SluicePluginHost
-import SluicePluginImage
 
 /// `sluice plugin inspect`.
 enum InspectCommand {

@@ -2,7 +2,6 @@ import Glibc
 import SluiceJSON
 import SluiceMessages
 import SluicePluginHost
-import SluicePluginImage
 import SluiceTrial
 
 /// `sluice plugin validate`.

@@ -1,6 +1,6 @@
 import Sluice
 import SluiceMessages
-import SluicePluginImage
+import SluicePluginHost
 import SluiceReplay
 import SluiceSupport
 

@@ -4,7 +4,7 @@ import SluiceAssembly
 import SluiceControl
 import SluiceMessages
 import SluicePipeline
-import SluicePluginImage
+import SluicePluginHost
 import SluiceSupport
 
 /// `sluice run`.

@@ -2,7 +2,7 @@ import Glibc
 import Sluice
 import SluiceMessages
 import SluicePipeline
-import SluicePluginImage
+import SluicePluginHost
 import SluiceSupport
 import SluiceTraceContext
 

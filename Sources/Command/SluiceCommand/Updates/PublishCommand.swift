@@ -1,6 +1,6 @@
 import SluiceJSON
 import SluiceMessages
-import SluicePluginImage
+import SluicePluginHost
 import SluiceUpdate
 import SluiceUpdateRules
 

@@ -1,7 +1,7 @@
 import Sluice
 import SluiceJSON
 import SluiceMessages
-import SluicePluginImage
+import SluicePluginHost
 import SluiceTrial
 import SluiceUpdate
 import SluiceUpdateRules

@@ -1,6 +1,5 @@
 import SluicePipeline
-import SluicePluginHost
-package import SluicePluginImage
+package import SluicePluginHost
 
 extension Configuration {
   /// The paths of the libraries, each only once, in the order of the plugins.

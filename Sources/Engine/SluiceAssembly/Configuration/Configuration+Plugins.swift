@@ -3,7 +3,6 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 
 extension Configuration {
   mutating func readPlugins(_ node: ConfigurationNode) throws(ConfigurationError) {

@@ -2,8 +2,7 @@ public import SluiceJSON
 public import SluiceJSONSchema
 public import SluiceMessages
 public import SluicePipeline
-import SluicePluginHost
-public import SluicePluginImage
+public import SluicePluginHost
 
 /// The settings of an engine: plugins, the order of stages, and how requests are sent.
 ///

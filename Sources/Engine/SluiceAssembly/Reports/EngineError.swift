@@ -1,7 +1,6 @@
 public import SluiceMessages
 package import SluicePipeline
-import SluicePluginHost
-package import SluicePluginImage
+package import SluicePluginHost
 
 /// Why an engine could not be created.
 public struct EngineError: DescribedError, Sendable {

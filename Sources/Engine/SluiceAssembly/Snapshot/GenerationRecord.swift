@@ -1,5 +1,4 @@
 package import SluicePluginHost
-package import SluicePluginImage
 import SluiceSupport
 
 /// The record of a mapped build, which also remains after the build has ended.

@@ -1,5 +1,4 @@
 import SluicePluginHost
-import SluicePluginImage
 
 extension SnapshotDraft {
   /// A call into a new build. The build can serve only after the call has returned.

@@ -2,7 +2,6 @@ import SluiceJSON
 import SluiceMessages
 package import SluicePipeline
 package import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 /// A snapshot that is being made. It creates the parts that the previous snapshot does not have, and can end them

@@ -2,7 +2,6 @@ package import SluiceAssembly
 import SluiceLoop
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 import Synchronization
 

@@ -1,8 +1,7 @@
 public import SluiceAssembly
 import SluicePipeline
 import SluicePluginFile
-import SluicePluginHost
-public import SluicePluginImage
+public import SluicePluginHost
 
 extension Engine {
   /// Loads the libraries of plugins again from their paths, and publishes the new builds for new transactions.

@@ -1,7 +1,6 @@
 package import SluiceAssembly
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 package import SluiceTrial
 
 extension Engine {

@@ -4,7 +4,6 @@ import SluiceMessages
 package import SluicePipeline
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 /// The pipeline of a configuration in a child process, with one loop, its own instances, and recorded answers in place

@@ -1,7 +1,6 @@
 import SluiceAssembly
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 /// The records of every build that an engine has mapped. The registry also maps new builds.

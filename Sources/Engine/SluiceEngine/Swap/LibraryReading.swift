@@ -1,7 +1,6 @@
 import Glibc
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 /// The content of a library that differs from the serving build.

@@ -2,7 +2,6 @@ import SluiceAssembly
 import SluicePipeline
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 // Performs the machine's decisions in order on one thread. This thread never waits for a loop or a plugin.

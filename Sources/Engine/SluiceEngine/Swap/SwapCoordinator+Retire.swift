@@ -2,7 +2,6 @@ import SluiceAssembly
 import SluiceLoop
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 // Ends replaced snapshots.

@@ -3,7 +3,6 @@ import SluiceLoop
 import SluicePipeline
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 extension SwapCoordinator {

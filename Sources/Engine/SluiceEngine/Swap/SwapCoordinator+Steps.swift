@@ -3,7 +3,6 @@ import SluiceJSON
 import SluicePipeline
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 import SluiceTrial
 

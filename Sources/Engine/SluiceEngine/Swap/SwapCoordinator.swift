@@ -3,7 +3,6 @@ import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 import SluiceTrial
 

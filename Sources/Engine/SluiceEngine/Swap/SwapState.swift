@@ -1,7 +1,6 @@
 import SluiceAssembly
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 
 /// The state that a coordinator keeps under its lock: the machine that decides, and the objects that the machine's
 /// numbers refer to.

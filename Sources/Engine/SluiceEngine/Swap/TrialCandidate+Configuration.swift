@@ -1,7 +1,6 @@
 import SluiceAssembly
 import SluiceJSON
 import SluicePluginHost
-import SluicePluginImage
 import SluiceTrial
 
 extension TrialCandidate {

@@ -2,7 +2,6 @@ import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 import SluiceTraceContext
 import Synchronization

@@ -1,5 +1,5 @@
 import CElf
-import SluicePluginImage
+import SluicePluginHost
 
 /// Checks that the bytes are a complete library for this machine.
 ///

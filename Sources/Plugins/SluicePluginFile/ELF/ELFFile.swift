@@ -1,6 +1,6 @@
 package import CElf
 import Glibc
-import SluicePluginImage
+import SluicePluginHost
 import SluiceSupport
 
 /// An ELF image in memory, read through libelf. The bytes must outlive it.

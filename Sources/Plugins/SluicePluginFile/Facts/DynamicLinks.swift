@@ -1,6 +1,6 @@
 import CElf
 import Glibc
-import SluicePluginImage
+import SluicePluginHost
 import SluiceSupport
 
 /// What a library's dynamic section says about other libraries.

@@ -1,5 +1,5 @@
 import CElf
-import SluicePluginImage
+import SluicePluginHost
 
 extension ELFFile {
   func hazards(_ links: DynamicLinks) -> Set<LibraryHazard> {

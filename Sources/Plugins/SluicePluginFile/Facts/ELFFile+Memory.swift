@@ -1,5 +1,5 @@
 import CElf
-import SluicePluginImage
+import SluicePluginHost
 
 /// Checks that the loader can map the library as its headers say, and that memory will hold the same data that the host
 /// reads from the file.

@@ -1,6 +1,6 @@
 import CElf
 import Glibc
-public import SluicePluginImage
+public import SluicePluginHost
 import SluiceSupport
 
 extension LibraryFacts {

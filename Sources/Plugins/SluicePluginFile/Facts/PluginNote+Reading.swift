@@ -1,5 +1,5 @@
 import SluiceMessages
-import SluicePluginImage
+import SluicePluginHost
 
 extension PluginNote {
   /// Why a note or a requirement cannot be used, as a sentence without a full stop.

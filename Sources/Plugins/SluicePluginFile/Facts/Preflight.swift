@@ -1,4 +1,4 @@
-package import SluicePluginImage
+package import SluicePluginHost
 
 /// Examines a library before any of its code runs.
 package enum Preflight {

@@ -1,6 +1,6 @@
 import CElf
 import Glibc
-import SluicePluginImage
+import SluicePluginHost
 
 /// What the file of a program or a library says about how it is linked. Reads the file, and runs none of its code.
 package struct ProgramFacts: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import SluiceMessages
-import SluicePluginImage
+import SluicePluginHost
 
 extension RequiredFeatures {
   static let prefix = ".sluice.requires."

@@ -1,6 +1,6 @@
 import CElf
 import Glibc
-import SluicePluginImage
+import SluicePluginHost
 
 /// What the symbol tables of a library show about it.
 struct SymbolSurvey {

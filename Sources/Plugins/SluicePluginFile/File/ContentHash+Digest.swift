@@ -1,5 +1,5 @@
 import CCrypto
-package import SluicePluginImage
+package import SluicePluginHost
 
 extension ContentHash {
   /// nil if libcrypto refuses, which happens if a policy disables SHA-256.

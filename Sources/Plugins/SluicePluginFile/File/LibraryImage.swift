@@ -1,5 +1,5 @@
 import Glibc
-package import SluicePluginImage
+package import SluicePluginHost
 import SluiceSupport
 
 /// The bytes of a plugin's library, read once. Later steps use these bytes and never read the file again.

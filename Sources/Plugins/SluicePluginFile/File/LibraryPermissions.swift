@@ -1,5 +1,5 @@
 import Glibc
-import SluicePluginImage
+import SluicePluginHost
 import SluiceSupport
 
 /// Checks whether other users could put code into this process by changing a library or its folder.

@@ -1,4 +1,4 @@
-package import SluicePluginImage
+package import SluicePluginHost
 
 /// Brings a library from its path into the process, always in these steps:
 ///

@@ -1,5 +1,5 @@
 import Glibc
-package import SluicePluginImage
+package import SluicePluginHost
 import SluiceSupport
 
 /// The folder of private copies: `<sha256>/<generation>/plugin.so`.

@@ -1,6 +1,6 @@
 import Glibc
 import SluiceMessages
-package import SluicePluginImage
+package import SluicePluginHost
 import SluiceSupport
 
 /// Builds that failed while they served, by content. They are refused until they are removed from the list.

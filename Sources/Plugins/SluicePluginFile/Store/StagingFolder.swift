@@ -1,5 +1,5 @@
 import Glibc
-import SluicePluginImage
+import SluicePluginHost
 import SluiceSupport
 
 /// A folder under a temporary name, in which a copy is written. A rename then publishes the folder with the copy. If it

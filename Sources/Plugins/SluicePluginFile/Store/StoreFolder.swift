@@ -1,5 +1,5 @@
 import Glibc
-package import SluicePluginImage
+package import SluicePluginHost
 import SluiceSupport
 
 /// The rules for the store's folder.

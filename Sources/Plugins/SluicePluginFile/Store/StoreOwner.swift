@@ -1,5 +1,5 @@
 import Glibc
-import SluicePluginImage
+import SluicePluginHost
 import SluiceSupport
 
 /// A file that marks this process as the owner of its copies in one store. The file is locked, and each copy has a hard

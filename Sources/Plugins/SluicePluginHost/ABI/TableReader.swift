@@ -1,7 +1,6 @@
 internal import CSluice
 import Glibc
 import SluiceMessages
-import SluicePluginImage
 
 /// Reads a table from a plugin. The table begins with its own size.
 struct TableReader {

@@ -1,7 +1,6 @@
 import CLinux
 import SluiceMessages
 import SluicePipeline
-import SluicePluginImage
 
 extension CallSubject {
   /// Records that a call begins, and the transaction of the call if it has an exchange. The caller must call

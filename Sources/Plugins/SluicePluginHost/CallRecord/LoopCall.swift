@@ -1,6 +1,5 @@
 import CLinux
 package import SluiceMessages
-import SluicePluginImage
 
 /// A call of a plugin that runs on an event loop, and blocks the loop until it returns.
 package struct LoopCall: Sendable, Hashable {

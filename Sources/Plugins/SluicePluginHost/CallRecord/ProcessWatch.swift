@@ -1,5 +1,4 @@
 import CLinux
-package import SluicePluginImage
 import SluiceSupport
 
 /// Finds calls that change what plugins share with the process: the current folder, the umask, the locale, the signal

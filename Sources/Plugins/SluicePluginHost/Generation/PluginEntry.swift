@@ -1,5 +1,4 @@
 package import CSluice
-package import SluicePluginImage
 
 /// Calls the exported function of a library, and checks everything that it returns.
 package enum PluginEntry {

@@ -1,5 +1,4 @@
 package import CSluice
-package import SluicePluginImage
 
 /// The optional tables of a plugin.
 ///

@@ -1,6 +1,5 @@
 package import CSluice
 import SluiceMessages
-package import SluicePluginImage
 
 /// One build of one plugin: the checked content of its table, and its library. A library stays in the process
 /// permanently, even after this object is released.

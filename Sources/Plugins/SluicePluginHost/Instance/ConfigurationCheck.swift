@@ -1,6 +1,5 @@
 import SluiceJSON
 import SluiceJSONSchema
-import SluicePluginImage
 
 /// Checks the configuration of an instance against the schema of its plugin.
 enum ConfigurationCheck {

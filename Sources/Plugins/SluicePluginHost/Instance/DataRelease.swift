@@ -1,5 +1,4 @@
 import SluicePipeline
-import SluicePluginImage
 import SluiceSupport
 import Synchronization
 

@@ -1,6 +1,5 @@
 import CSluice
 import SluiceMessages
-import SluicePluginImage
 import SluiceSupport
 import Synchronization
 

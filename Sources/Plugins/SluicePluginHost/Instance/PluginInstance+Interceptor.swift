@@ -1,7 +1,6 @@
 import CSluice
 package import SluiceMessages
 package import SluicePipeline
-import SluicePluginImage
 
 extension PluginInstance {
   package func interceptRequest(_ exchange: Exchange) -> Verdict {

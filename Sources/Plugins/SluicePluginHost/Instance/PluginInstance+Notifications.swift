@@ -2,7 +2,6 @@ import CSluice
 package import SluiceJSON
 package import SluiceMessages
 package import SluicePipeline
-import SluicePluginImage
 import SluiceSupport
 
 /// The result of offering a notification to one instance.

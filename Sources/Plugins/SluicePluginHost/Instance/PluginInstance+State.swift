@@ -1,6 +1,5 @@
 import CSluice
 import SluiceJSON
-package import SluicePluginImage
 
 // Hand-over from generation to generation: `sluice.state/1`.
 extension PluginInstance {

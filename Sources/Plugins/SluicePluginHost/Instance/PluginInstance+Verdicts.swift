@@ -1,6 +1,5 @@
 import CSluice
 import SluicePipeline
-import SluicePluginImage
 
 // Turns the answers of the plugin into verdicts.
 extension PluginInstance {

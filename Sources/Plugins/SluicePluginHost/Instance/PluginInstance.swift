@@ -3,7 +3,6 @@ import Glibc
 import SluiceJSON
 import SluiceMessages
 package import SluicePipeline
-package import SluicePluginImage
 import SluiceSupport
 import Synchronization
 

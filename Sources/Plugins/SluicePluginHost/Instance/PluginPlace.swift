@@ -2,7 +2,6 @@ import CSluice
 package import SluiceJSON
 package import SluiceMessages
 package import SluicePipeline
-package import SluicePluginImage
 import SluiceSupport
 
 /// A place with a configuration of its own, as a stage. It consists of the instance that it calls, and of the object

@@ -1,6 +1,5 @@
 import CSluice
 import SluicePipeline
-import SluicePluginImage
 
 /// The tables of a plugin that the pipeline calls. They are looked up once. A table that the plugin lacks has only
 /// zeros.

@@ -1,7 +1,6 @@
 package import SluiceJSON
 package import SluiceMessages
 package import SluicePipeline
-package import SluicePluginImage
 import SluiceSupport
 import Synchronization
 

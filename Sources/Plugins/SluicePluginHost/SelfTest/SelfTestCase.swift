@@ -1,7 +1,6 @@
 import CSluice
 package import SluiceJSON
 import SluiceMessages
-package import SluicePluginImage
 
 /// A self-test case of a plugin: `sluice_selftest_case`, checked and copied.
 package struct SelfTestCase: Sendable {

@@ -1,6 +1,5 @@
 import CSluice
 import SluicePipeline
-import SluicePluginImage
 
 // The functions with which a plugin resumes a call, posts a function to a loop, and enters an exchange.
 extension HostTable {

@@ -1,7 +1,6 @@
 import CSluice
 import Glibc
 import SluicePipeline
-package import SluicePluginImage
 
 /// The functions of `sluice_host`.
 package enum HostTable {

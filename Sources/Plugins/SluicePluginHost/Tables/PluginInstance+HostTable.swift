@@ -1,5 +1,4 @@
 package import SluiceJSON
-package import SluicePluginImage
 
 extension PluginInstance {
   /// Checks the configuration against the plugin's schema and calls `create`, with the functions of ``HostTable``.

@@ -1,7 +1,6 @@
 import CSluice
 import SluiceMessages
 import SluicePipeline
-import SluicePluginImage
 
 /// The table `sluice.timers/1`.
 enum TimerFunctions {

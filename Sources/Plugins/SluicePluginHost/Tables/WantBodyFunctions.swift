@@ -1,6 +1,5 @@
 import CSluice
 import SluicePipeline
-import SluicePluginImage
 
 /// The table `sluice.want-body/1`.
 enum WantBodyFunctions {

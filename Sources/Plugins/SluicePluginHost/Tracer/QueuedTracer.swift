@@ -2,7 +2,6 @@ import CLinux
 import CSluice
 import Glibc
 package import SluicePipeline
-package import SluicePluginImage
 import SluiceSupport
 import Synchronization
 

@@ -2,7 +2,6 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 
 /// One running check, in its child process.
 struct CheckRun {

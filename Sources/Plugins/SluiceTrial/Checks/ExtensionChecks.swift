@@ -2,7 +2,6 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 // Checks of the optional parts of a plugin: notifications, places, state and self-tests.

@@ -2,7 +2,6 @@ import CSluice
 import Glibc
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 // Checks of a library's file and of its entry point.

@@ -2,7 +2,6 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 
 // Checks of create, activate, deactivate and destroy.
 extension ConformanceCheck {

@@ -2,7 +2,6 @@ import SluiceMessages
 import SluicePipeline
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 
 // Checks which functions a plugin calls in which phase, and on hosts with fewer features.
 extension ConformanceCheck {

@@ -1,7 +1,6 @@
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 
 // Checks with requests and responses.
 extension ConformanceCheck {

@@ -1,6 +1,5 @@
 import SluiceJSON
-import SluicePluginHost
-public import SluicePluginImage
+public import SluicePluginHost
 
 /// Tries a library out in a child process of a helper, which is the `sluice` command: maps the library, makes its
 /// instances with their real configuration, hands the state over, runs the plugin's own cases, and destroys the

@@ -1,4 +1,4 @@
-package import SluicePluginImage
+package import SluicePluginHost
 
 extension LibraryTrial {
   /// Examines all candidates, at most four at the same time, because each needs a process. Returns one element for each

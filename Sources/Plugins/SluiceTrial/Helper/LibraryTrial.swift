@@ -1,5 +1,4 @@
-package import SluicePluginHost
-public import SluicePluginImage
+public import SluicePluginHost
 
 /// Tries a library out before its code is loaded into the process. This happens at the start of an engine and in each
 /// swap, between the private copy and `dlopen`.

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 import SluicePipeline
-package import SluicePluginImage
+package import SluicePluginHost
 import SluiceSupport
 
 /// A running helper process, as the host sees it. The helper gets a request over a socket, tries the library out in its

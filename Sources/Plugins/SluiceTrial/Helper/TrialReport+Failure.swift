@@ -2,8 +2,7 @@ import Glibc
 import SluiceCrash
 package import SluiceJSON
 import SluiceMessages
-import SluicePluginHost
-package import SluicePluginImage
+package import SluicePluginHost
 import SluiceSupport
 
 extension TrialReport {

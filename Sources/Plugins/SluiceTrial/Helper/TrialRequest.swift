@@ -2,7 +2,6 @@ package import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 package import SluicePluginHost
-package import SluicePluginImage
 
 /// The task of a helper process. The host sends it as one line of JSON over a socket. A configuration can contain
 /// secrets, so the line is never passed as an argument or in the environment, which other users of the machine can

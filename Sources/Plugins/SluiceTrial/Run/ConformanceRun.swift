@@ -1,7 +1,6 @@
 package import SluiceJSON
 import SluicePluginFile
-import SluicePluginHost
-package import SluicePluginImage
+package import SluicePluginHost
 
 /// A conformance run, in which each check runs in a child process of a helper.
 package struct ConformanceRun: Sendable {

@@ -1,6 +1,5 @@
 import SluiceJSON
 import SluicePluginHost
-import SluicePluginImage
 
 /// The helper mode of the `sluice` command. A host starts the command in this mode to try a library out.
 package enum TrialRun {

@@ -1,5 +1,4 @@
 import SluicePluginHost
-import SluicePluginImage
 
 /// Runs the trial before a swap: all steps before the activation of the new instances, and then the plugin's own cases.
 struct LibraryTrialRun {

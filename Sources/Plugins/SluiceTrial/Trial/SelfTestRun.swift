@@ -3,7 +3,6 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 /// Runs a plugin's own cases (`sluice.selftest/1`).

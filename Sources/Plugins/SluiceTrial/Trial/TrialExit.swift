@@ -1,6 +1,5 @@
 import Glibc
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 /// Ends a trial's process as other programs end: runs the functions that the library has registered with atexit(3), and

@@ -3,7 +3,6 @@ import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 /// A host for one plugin in a child process. It has real event loops, but does not use the network.

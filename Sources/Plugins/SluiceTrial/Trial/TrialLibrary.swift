@@ -1,6 +1,5 @@
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 
 /// The library of a trial, mapped into the child process.
 struct TrialLibrary {

@@ -3,7 +3,6 @@ import Sluice
 import SluiceMessages
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 import SluiceReports
 import SluiceServer
 import SluiceSupport

@@ -4,7 +4,6 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 import SluiceReplay
 import Testing
 

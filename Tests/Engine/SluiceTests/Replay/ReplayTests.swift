@@ -2,7 +2,6 @@ import Sluice
 import SluiceConfiguration
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 import SluiceReplay
 import SluiceServer
 import SluiceSupport

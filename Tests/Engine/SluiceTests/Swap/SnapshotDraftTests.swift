@@ -1,6 +1,5 @@
 import Sluice
 import SluicePluginHost
-import SluicePluginImage
 import SluiceTestKit
 import Testing
 

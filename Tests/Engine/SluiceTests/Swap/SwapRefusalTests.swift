@@ -2,7 +2,6 @@ import Glibc
 import Sluice
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 import SluiceTestKit
 import SluiceTrial
 import Testing

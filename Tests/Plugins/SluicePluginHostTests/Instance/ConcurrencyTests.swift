@@ -4,7 +4,6 @@ import SluiceJSON
 @testable import SluiceLoop
 import SluiceMessages
 import SluicePipeline
-@testable import SluicePluginImage
 import SluiceTestKit
 import Testing
 

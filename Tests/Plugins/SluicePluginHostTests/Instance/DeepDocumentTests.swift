@@ -1,7 +1,6 @@
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
-@testable import SluicePluginImage
 import Testing
 
 @testable import SluicePluginHost

@@ -1,7 +1,6 @@
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
-@testable import SluicePluginImage
 import SluiceTestKit
 import Testing
 

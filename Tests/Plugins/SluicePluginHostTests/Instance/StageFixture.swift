@@ -2,7 +2,6 @@ import CSluice
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
-@testable import SluicePluginImage
 import SluiceTestKit
 import SluiceTraceContext
 

@@ -1,7 +1,6 @@
 import Glibc
 @testable import SluiceCrash
 @testable import SluicePluginFile
-@testable import SluicePluginImage
 import SluiceTestKit
 import Testing
 

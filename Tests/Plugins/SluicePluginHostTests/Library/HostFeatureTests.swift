@@ -2,7 +2,6 @@ import Glibc
 import SluiceMessages
 import SluicePipeline
 @testable import SluicePluginFile
-@testable import SluicePluginImage
 import SluiceTestKit
 import Testing
 

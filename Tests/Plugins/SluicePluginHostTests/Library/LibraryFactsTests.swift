@@ -1,5 +1,4 @@
 @testable import SluicePluginFile
-@testable import SluicePluginImage
 import Testing
 
 @testable import SluicePluginHost

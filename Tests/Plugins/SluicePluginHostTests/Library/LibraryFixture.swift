@@ -1,7 +1,6 @@
 import CSluice
 import Glibc
 @testable import SluicePluginFile
-@testable import SluicePluginImage
 import SluiceTestKit
 
 @testable import SluicePluginHost

@@ -1,6 +1,5 @@
 import Glibc
 @testable import SluicePluginFile
-@testable import SluicePluginImage
 import SluiceSupport
 import SluiceTestKit
 import Testing

@@ -1,5 +1,4 @@
 import CSluice
-@testable import SluicePluginImage
 import SluiceTestKit
 import Testing
 

@@ -1,5 +1,4 @@
 import SluicePluginHost
-import SluicePluginImage
 import Testing
 
 struct PluginErrorTests {

@@ -1,5 +1,4 @@
 import CSluice
-import SluicePluginImage
 import SluiceTestKit
 import Testing
 

@@ -1,6 +1,5 @@
 import Glibc
 @testable import SluicePluginFile
-@testable import SluicePluginImage
 import SluiceTestKit
 import Testing
 

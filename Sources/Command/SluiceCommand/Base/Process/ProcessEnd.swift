@@ -1,6 +1,5 @@
 import CLinux
 import SluicePluginHost
-import SluicePluginImage
 
 /// How this process ends, whether the command or a plugin ends it.
 ///

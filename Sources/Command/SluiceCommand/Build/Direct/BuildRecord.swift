@@ -2,7 +2,6 @@ import Glibc
 import SluiceJSON
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 /// The record that a package build stores for later builds: the plan, and the state of all files and folders on which

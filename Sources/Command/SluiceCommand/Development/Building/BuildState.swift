@@ -1,7 +1,6 @@
 import Sluice
 import SluiceAssembly
 import SluicePluginHost
-import SluicePluginImage
 
 /// A `build` rule of the configuration, which makes libraries, and the current run of this rule.
 struct BuildState {

@@ -1,6 +1,5 @@
 import SluiceAssembly
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 extension DevEngine {

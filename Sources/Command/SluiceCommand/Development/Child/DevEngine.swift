@@ -7,7 +7,6 @@ import SluiceCrash
 import SluiceJSON
 import SluicePipeline
 import SluicePluginHost
-import SluicePluginImage
 import SluiceReplay
 import SluiceTrial
 

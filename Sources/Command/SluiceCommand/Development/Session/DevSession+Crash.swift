@@ -5,7 +5,6 @@ import SluiceCrash
 import SluiceJSON
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 // The reaction to the end of the engine's process, in particular to an end that the session did not cause.

@@ -4,7 +4,6 @@ import SluiceControl
 import SluiceJSON
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 // Changed libraries, and their swaps.

@@ -2,7 +2,6 @@ import Glibc
 import SluiceJSON
 import SluicePluginFile
 import SluicePluginHost
-import SluicePluginImage
 import SluiceSupport
 
 /// The builds that served. They are kept so that a restarted engine can use them, even if the files at their paths have

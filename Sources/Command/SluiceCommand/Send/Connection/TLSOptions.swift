@@ -2,7 +2,7 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluicePluginFile
-import SluicePluginImage
+import SluicePluginHost
 import SluiceSupport
 
 /// The options about certificates, keys, versions and ciphers.

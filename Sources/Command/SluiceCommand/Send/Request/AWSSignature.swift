@@ -2,7 +2,7 @@ import Glibc
 import SluiceLoop
 import SluiceMessages
 import SluicePluginFile
-import SluicePluginImage
+import SluicePluginHost
 
 /// Version 4 of AWS signatures ("Create a signed AWS API request"), with the names that curl's `--aws-sigv4` uses.
 ///

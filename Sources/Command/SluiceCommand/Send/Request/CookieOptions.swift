@@ -3,7 +3,7 @@ import Sluice
 import SluiceClient
 import SluiceCookies
 import SluiceMessages
-import SluicePluginImage
+import SluicePluginHost
 import SluiceSupport
 
 /// The cookies of `-b` and `--cookie-jar`: cookies from files, and cookies that responses set.

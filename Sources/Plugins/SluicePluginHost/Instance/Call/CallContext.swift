@@ -1,7 +1,6 @@
 import CLinux
 import CSluice
 import SluicePipeline
-import SluicePluginImage
 
 typealias Call = UnsafeMutablePointer<CallContext>
 

@@ -1,7 +1,6 @@
 import CSluice
 import SluiceMessages
 package import SluicePipeline
-import SluicePluginImage
 import SluiceSupport
 
 // Scheduled work. A plugin starts it with `schedule` of `sluice.timers/1`, and does it in `on_schedule` of

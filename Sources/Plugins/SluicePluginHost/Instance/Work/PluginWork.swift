@@ -1,6 +1,5 @@
 import CSluice
 import SluicePipeline
-import SluicePluginImage
 import SluiceSupport
 
 /// A function that a plugin runs on the pool, from `run` to the return of its completion.

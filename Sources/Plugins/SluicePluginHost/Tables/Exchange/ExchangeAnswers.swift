@@ -1,7 +1,6 @@
 import CSluice
 import SluiceMessages
 import SluicePipeline
-import SluicePluginImage
 
 /// The functions for a stage's data and answers: data, respond, fail, retry, suspend.
 enum ExchangeAnswers {

@@ -3,7 +3,6 @@ import Glibc
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
-import SluicePluginImage
 import SluiceSupport
 
 /// The body functions of an exchange.

@@ -2,7 +2,6 @@ import CSluice
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
-import SluicePluginImage
 
 /// The function `json`: the live document of a message.
 enum ExchangeDocument {

@@ -3,7 +3,6 @@ import SluiceIDNA
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
-import SluicePluginImage
 
 /// Method, URL and status.
 enum ExchangeLine {

@@ -1,6 +1,5 @@
 import CSluice
 import SluicePipeline
-import SluicePluginImage
 
 /// The actions on an exchange that a call may or may not perform. Their numbers are those of `exchange.h` and of the
 /// drafts.
