@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs two suites of W3C. The suite trace-context (level 2, strict) tests the relay of Examples/, "sluice send" with
-# environment variables over both transports, and curl under "sluice attach". The suite baggage tests the library. The
+# environment variables, and curl under "sluice attach". The suite baggage tests the library. The
 # suites are not part of this repository.
 # usage: scripts/check-w3c.sh PATH...      each a checkout of github.com/w3c/trace-context or /w3c/baggage, or a folder with both
 # SLUICE=.build/debug/sluice or another build of the command; PYTHON=python3, which needs aiohttp for trace-context

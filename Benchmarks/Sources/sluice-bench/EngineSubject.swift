@@ -26,7 +26,6 @@ final class EngineSubject: BenchmarkSubject, Sendable {
     var configuration = pipeline.configuration
     configuration.transport.tls.ca = plan.certificateAuthority
     configuration.transport.decodesContent = false
-    // The engine's own transport supports both versions of HTTP.
     configuration.transport.httpVersion = plan.usesHTTP2 ? .http2 : .http11
     return configuration
   }

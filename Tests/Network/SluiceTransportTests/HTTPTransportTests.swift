@@ -8,7 +8,7 @@ import Testing
 
 @testable import SluiceTransport
 
-/// Behaviour that only Sluice's own transport has.
+/// How the transport uses its connections and its settings.
 @Suite struct HTTPTransportTests {
   private func wire(
     _ resolver: NameResolver = .shared, _ change: (inout TransportSettings) -> Void = { _ in }

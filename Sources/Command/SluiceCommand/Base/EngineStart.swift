@@ -66,7 +66,7 @@ enum EngineStart {
   private static func status(of error: EngineError) -> ExitStatus {
     switch error.underlying {
     case let cause as PluginError: cause.isRefusal ? .refused : .usage
-    // The transport reads the files of "tls", and refuses settings that the chosen engine does not support.
+    // The transport reads the files of "tls", and refuses settings that it does not support.
     case let cause as TransportError: cause.code == .tls || cause.code == .transport ? .usage : .failed
     default: .usage
     }
