@@ -1,4 +1,4 @@
-/// The content of a ``LatencyHistogram`` at one moment, or of several together. All durations are nanoseconds.
+/// Durations that were counted up to one moment, perhaps by several threads together. All durations are nanoseconds.
 public struct LatencySnapshot: Sendable, Hashable {
   /// One count for each bucket; empty if nothing was recorded.
   private(set) var counts: [UInt64]

@@ -2,7 +2,7 @@ public import SluiceMessages
 
 /// What happened to the headers that stages set in one hop, and why. Headers that request stages have set are in the
 /// explanation of the attempt's first hop. Only requests that want an explanation
-/// (``SluiceMessages/Request/wantsExplanation``) get one.
+/// (``Request/wantsExplanation``) get one.
 public struct HopExplanation: Sendable, Hashable {
   /// The attempt of the hop, counted from 0.
   public let attempt: Int

@@ -1,5 +1,5 @@
 /// What one call of a stage did. It is recorded only for requests that want a journal
-/// (``SluiceMessages/Request/wantsJournal``).
+/// (``Request/wantsJournal``).
 public struct StageCall: Sendable, Hashable {
   /// The stage's callbacks; the names are those of the C interface.
   public enum Callback: String, Sendable, Hashable, CaseIterable {
