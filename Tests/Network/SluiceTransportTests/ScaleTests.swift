@@ -163,6 +163,8 @@ import Testing
       let other = try ScriptedServer(
         .receiveHead, .send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"))
       #expect(try await wire.get(other.baseURL).error == nil)
+      try await other.waitForScripts()
+      await wire.onLoop {}
       var limit = rlimit(rlim_cur: 0, rlim_max: 4096)
       let reserve = SluiceSupport.DescriptorLimit.reserve
       limit.rlim_cur = rlim_t(max(64, ProcessFacts().openDescriptorCount) + 3 + reserve)

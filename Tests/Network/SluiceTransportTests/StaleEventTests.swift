@@ -28,8 +28,7 @@ import Testing
     let copy = dup(number)
     mayClose.set()
     try await server.waitForScripts()
-    let idle = await wire.onLoop { [transport = wire.transport] in transport.idleCount }
-    #expect(idle == 0)
+    await wire.turn { [transport = wire.transport] in transport.idleCount == 0 }
     makeFirst(number)
     let second = Probe()
     wire.start(Request(url: try HTTPURL(server.baseURL)), second)

@@ -70,7 +70,7 @@ package final class ScriptedServer: Sendable {
     try await state.wait(for: "\(count) connections") { $0.received.count >= count }
   }
 
-  /// Suspends until every accepted connection's script has ended.
+  /// Suspends until every accepted connection's script has ended, and its socket is closed.
   package func waitForScripts() async throws {
     try await state.wait(for: "the scripts to end") { $0.live.isEmpty && !$0.received.isEmpty }
   }
@@ -112,6 +112,8 @@ package final class ScriptedServer: Sendable {
         if keepsReceived { state.update { $0.received[number] += bytes } }
       }
       play(number, &performance)
+      // A test that waits for the scripts may count descriptors.
+      socket.close()
       state.update { state in
         state.live[number] = nil
         state.runningThreads -= 1

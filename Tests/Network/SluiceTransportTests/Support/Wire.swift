@@ -4,6 +4,7 @@ import SluicePipeline
 import SluiceTestKit
 import SluiceTransport
 import Synchronization
+import Testing
 
 /// A loop and its transport, for one test.
 final class Wire: Sendable {
@@ -45,6 +46,12 @@ final class Wire: Sendable {
     await withCheckedContinuation { continuation in
       loop.post { continuation.resume(returning: body()) }
     }
+  }
+
+  /// Lets the loop turn until a condition holds on it.
+  func turn(until isMet: @escaping @Sendable () -> Bool) async {
+    for _ in 0..<1_000_000 where await onLoop(isMet) { return }
+    Issue.record("the condition does not hold after a million turns")
   }
 }
 
