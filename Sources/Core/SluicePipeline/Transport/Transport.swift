@@ -142,13 +142,13 @@ extension Transfer {
   package var timings: TransferTimings? { nil }
 }
 
-/// Gets the events of a hop. Called on the loop, partly from inside the wire library: no call may block.
+/// Gets the events of a hop. Called on the loop: no call may block.
 package protocol TransferObserver: AnyObject {
   /// The connection is established and nothing was sent. The headers of this hop can be set only at this moment.
   ///
-  /// Called exactly once for a transfer that connects, and again after each ``transferDidContinue(after:with:_:)``. The
-  /// library may want to send again by itself (a reused connection died, a second round of authentication). The
-  /// transport aborts such a second sending, and the hop ends with ``ErrorCode/resent``.
+  /// Called exactly once for a transfer that connects, and again after each ``transferDidContinue(after:with:_:)``. If
+  /// a kept connection turns out to be dead, the transport does not send the request again: the hop ends with
+  /// ``ErrorCode/resent``.
   /// - Parameter headers: the fields of the request as they will be sent; changes last for this hop.
   /// - Returns: false ends the transfer with ``ErrorCode/cancelled``.
   func transferWillIssue(_ headers: inout HeaderFields) -> Bool

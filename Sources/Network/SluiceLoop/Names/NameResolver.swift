@@ -4,8 +4,9 @@ import SluiceSupport
 
 /// Resolves each name once for all callers that wait for it, on a few threads for the whole process.
 ///
-/// A thread starts when a name has to be looked up and ends when no name waits; ``NameLookUps`` decides how many threads there are. A failure is remembered for a
-/// moment, so that a host that does not exist costs one look-up per second and not one per request.
+/// A thread starts when a name has to be looked up and ends when no name waits; ``NameLookUps`` decides how many threads
+/// there are. A failure is remembered for a moment, so that a host that does not exist costs one look-up per second and
+/// not one per request.
 package final class NameResolver: Sendable {
   /// Numeric addresses in the order to try, or why the name has no address.
   package typealias Answer = Result<[String], NameError>

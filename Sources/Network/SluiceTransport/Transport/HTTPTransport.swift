@@ -53,7 +53,8 @@ package final class HTTPTransport: Transport, @unchecked Sendable {
   /// The endpoints by their descriptor.
   @exclusivity(unchecked) private var endpoints: [SocketEndpoint?] = []
   @exclusivity(unchecked) private(set) var pools: [PoolKey: OriginPool] = [:]
-  /// The URL, the origin and the pool of the last request, because the next request often has the same origin or even the same URL.
+  /// The URL, the origin and the pool of the last request, because the next request often has the same origin or even
+  /// the same URL.
   @exclusivity(unchecked) private var lastURL: HTTPURL?
   @exclusivity(unchecked) private var lastOrigin: Origin?
   @exclusivity(unchecked) private var lastPool: OriginPool?

@@ -40,7 +40,7 @@ final class PlaceAddresses: @unchecked Sendable {
     self.waiting = []
     switch answer {
     case .success(let found):
-      _ = cache.didResolve(to: found, at: Loop.now)
+      cache.didResolve(to: found, at: Loop.now)
       for use in waiting { use(.success(usable(cache.addresses))) }
     case .failure(let error):
       cache.didNotResolve(at: Loop.now)
