@@ -9,18 +9,6 @@ import Testing
 
 /// Delegates and client certificates in the handshake with a server behind a proxy.
 @Suite(.enabled(if: NginxServer.isAvailable && ProxyServer.areAvailable)) struct ProxiedHandshakeTests {
-  struct Way: Sendable, CustomTestStringConvertible {
-    let scheme: String
-    let kind: ProxyServer.Kind
-
-    var testDescription: String { "\(scheme) by \(kind)" }
-  }
-
-  static let ways = [
-    Way(scheme: "http", kind: .tinyproxy), Way(scheme: "https", kind: .tinyproxy),
-    Way(scheme: "socks5", kind: .microsocks), Way(scheme: "socks5h", kind: .microsocks),
-  ]
-
   /// Accepts or refuses each server, and chooses a client certificate for it.
   private struct Judge: ServerTrustDelegate, ClientCertificateDelegate {
     let decision: ServerTrustDecision
@@ -44,11 +32,11 @@ import Testing
   /// Runs the body with a client whose proxy is a real one, and with a server whose responses say whether it got a valid
   /// client certificate.
   private func withServer(
-    _ way: Way, flaw: TestCertificates.Flaw? = nil, _ change: (inout Configuration) -> Void = { _ in },
+    _ way: ProxyWay, flaw: TestCertificates.Flaw? = nil, _ change: (inout Configuration) -> Void = { _ in },
     _ body: (Client, HTTPURL, RequestOptions.Identity) async throws -> Void
   ) async throws {
     let certificates = try await TestCertificates.shared()
-    let proxy = try await ProxyServer.start(way.kind, behindTLS: way.scheme == "https" ? certificates : nil)
+    let (proxy, proxyURL) = try await way.start()
     var configuration = NginxConfiguration()
     configuration.flaw = flaw
     configuration.extraDirectives = "location = /who { return 200 \"$ssl_client_verify\"; }"
@@ -56,12 +44,13 @@ import Testing
     try await withSecureServer(
       configuration,
       {
-        $0.transport.proxy = "\(way.scheme)://localhost:\(proxy.port)"
+        $0.transport.proxy = proxyURL
         change(&$0)
       }
     ) { client, url in
       try await body(client, HTTPURL(url.string + "who"), own)
     }
+    _ = proxy
   }
 
   private func ask(_ client: Client, _ request: Request, _ delegate: (any TransactionDelegate)? = nil) async throws
@@ -71,9 +60,9 @@ import Testing
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  @Test(arguments: ways)
+  @Test(arguments: ProxyWay.all)
   func `a delegate accepts the server and chooses a certificate for it, and is not asked about the proxy`(
-    _ way: Way
+    _ way: ProxyWay
   ) async throws {
     try await withServer(way, flaw: .selfSigned) { client, url, own in
       let judge = Judge(decision: .accept, identity: own)
@@ -86,7 +75,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ways) func `a delegate refuses the server`(_ way: Way) async throws {
+  @Test(arguments: ProxyWay.all) func `a delegate refuses the server`(_ way: ProxyWay) async throws {
     try await withServer(way) { client, url, own in
       let judge = Judge(decision: .refuse, identity: own)
       let error = await failure { () throws(TransactionError) in
@@ -98,8 +87,8 @@ import Testing
     }
   }
 
-  @Test(arguments: ways) func `the certificate of a request or of the settings is for the server`(
-    _ way: Way
+  @Test(arguments: ProxyWay.all) func `the certificate of a request or of the settings is for the server`(
+    _ way: ProxyWay
   ) async throws {
     try await withServer(way) { client, url, own in
       let plain = try await ask(client, Request(url: url))

@@ -10,17 +10,6 @@ import Testing
 ///
 /// Sends 60 POSTs through each proxy, or 10,000 with `SLUICE_SOAK=1`.
 @Suite(.enabled(if: ProxyServer.areAvailable)) struct ProxyRestartTests {
-  struct Way: Sendable, CustomTestStringConvertible {
-    let scheme: String
-    let kind: ProxyServer.Kind
-
-    var testDescription: String { "\(scheme) by \(kind)" }
-    /// Whether the proxy reads the requests itself. tinyproxy then closes each connection after the response, without
-    /// saying so before. A POST that follows on the connection meets this close, and it is not known whether it was
-    /// executed.
-    var forwards: Bool { kind == .tinyproxy }
-  }
-
   private static let rounds = getenv("SLUICE_SOAK") != nil ? 100 : 3
   private static let batchCount = getenv("SLUICE_SOAK") != nil ? 25 : 5
 
@@ -32,28 +21,27 @@ import Testing
 
   private static func number(_ request: ServerRequest) -> Int? { Int(String(decoding: request.body, as: UTF8.self)) }
 
-  @Test(arguments: [
-    Way(scheme: "http", kind: .tinyproxy), Way(scheme: "https", kind: .tinyproxy),
-    Way(scheme: "socks5", kind: .microsocks), Way(scheme: "socks5h", kind: .microsocks),
-  ])
+  @Test(arguments: ProxyWay.all)
   func `each POST has one result, is executed at most once, and its error says whether it may have been sent`(
-    _ way: Way
+    _ way: ProxyWay
   ) async throws {
-    let certificates = try await TestCertificates.shared()
     let server = try LoopbackServer()
     defer { server.stop() }
-    let proxy = try await ProxyServer.start(way.kind, behindTLS: way.scheme == "https" ? certificates : nil)
+    // tinyproxy reads the requests itself. It closes each connection after the response, without saying so before. A POST
+    // that follows on the connection meets this close, and it is not known whether it was executed.
+    let forwards = way.kind == .tinyproxy
+    let (proxy, url) = try await way.start()
     var configuration = Configuration()
     configuration.transport.loops = 1
-    configuration.transport.proxy = "\(way.scheme)://localhost:\(proxy.port)"
-    configuration.transport.tls.ca = certificates.authority
+    configuration.transport.proxy = url
+    configuration.transport.tls.ca = try await TestCertificates.shared().authority
     configuration.transport.connectTimeout = .seconds(300)
     let posts = Watched<[Int: Post]>([:])
     var lasting = try Engine(configuration)
 
     /// Sends a batch, meanwhile does `disturb`, and returns how the POSTs of the batch ended.
     func send(_ disturb: () async throws -> Void = {}) async throws -> [Post] {
-      if way.forwards {
+      if forwards {
         await lasting.shutdown()
         lasting = try Engine(configuration)
       }
@@ -75,7 +63,7 @@ import Testing
     for _ in 0..<Self.rounds {
       for post in try await send() {
         let error = post.errors.first ?? nil
-        #expect(error == nil || way.forwards && error?.code == .resent, "\(post)")
+        #expect(error == nil || forwards && error?.code == .resent, "\(post)")
       }
 
       // The server has all of them, and the proxy dies before the answers.

@@ -7,8 +7,6 @@ import Testing
 
 /// What works without a proxy, in a tunnel through a real one.
 @Suite(.enabled(if: ProxyServer.areAvailable && NginxServer.isAvailable)) struct ProxiedConnectionTests {
-  static let ways = RealProxyTests.ways.filter { !$0.hasUser }
-
   private static func settings(_ proxy: String) async throws -> TransportSettings {
     var settings = TransportSettings.patient
     settings.proxy = proxy
@@ -16,7 +14,7 @@ import Testing
     return settings
   }
 
-  @Test(arguments: ways) func `trailers of request and response`(_ way: RealProxyTests.Way) async throws {
+  @Test(arguments: ProxyWay.all) func `trailers of request and response`(_ way: ProxyWay) async throws {
     let server = try await TLSServer.start(TestCertificates.shared().server)
     let (proxy, url) = try await way.start()
     let wire = try await Wire(Self.settings(url))
@@ -34,7 +32,7 @@ import Testing
   }
 
   /// The certificate of the server is for other.example, and the name of the server is looked up nowhere.
-  @Test(arguments: ways) func `a given address over TLS`(_ way: RealProxyTests.Way) async throws {
+  @Test(arguments: ProxyWay.all) func `a given address over TLS`(_ way: ProxyWay) async throws {
     var configuration = NginxConfiguration()
     configuration.flaw = .otherName
     let nginx = try await NginxServer.start(configuration, certificates: TestCertificates.shared())
@@ -52,8 +50,8 @@ import Testing
     _ = proxy
   }
 
-  @Test(arguments: ways) func `a pinned key of the server, which is not asked of the proxy`(
-    _ way: RealProxyTests.Way
+  @Test(arguments: ProxyWay.all) func `a pinned key of the server, which is not asked of the proxy`(
+    _ way: ProxyWay
   ) async throws {
     let certificates = try await TestCertificates.shared()
     // The HTTPS proxy has the ordinary certificate, whose key is another one.

@@ -5,29 +5,6 @@ import Testing
 
 /// Requests through real proxies to a real server.
 @Suite(.enabled(if: ProxyServer.areAvailable && NginxServer.isAvailable)) struct RealProxyTests {
-  struct Way: Sendable, CustomTestStringConvertible {
-    let scheme: String
-    let kind: ProxyServer.Kind
-    var hasUser = false
-
-    var testDescription: String { "\(scheme) by \(kind)\(hasUser ? ", with a user" : "")" }
-
-    func start() async throws -> (server: ProxyServer, url: String) {
-      let certificates = scheme == "https" ? try await TestCertificates.shared() : nil
-      let server = try await ProxyServer.start(
-        kind, user: hasUser ? ("me", "s3cret") : nil, behindTLS: certificates)
-      let user = hasUser ? "me:s3cret@" : ""
-      return (server, "\(scheme)://\(user)localhost:\(server.port)")
-    }
-  }
-
-  static let ways = [
-    Way(scheme: "http", kind: .tinyproxy), Way(scheme: "http", kind: .tinyproxy, hasUser: true),
-    Way(scheme: "https", kind: .tinyproxy), Way(scheme: "https", kind: .tinyproxy, hasUser: true),
-    Way(scheme: "socks5", kind: .microsocks), Way(scheme: "socks5h", kind: .microsocks),
-    Way(scheme: "socks5", kind: .microsocks, hasUser: true), Way(scheme: "socks5h", kind: .microsocks, hasUser: true),
-  ]
-
   private static func settings(_ proxy: String, _ version: HTTPVersion) async throws -> TransportSettings {
     var settings = TransportSettings.patient
     settings.proxy = proxy
@@ -36,8 +13,8 @@ import Testing
     return settings
   }
 
-  @Test(arguments: ways, [HTTPVersion.http10, .http11, .http2])
-  func `requests and their connections work as without a proxy`(_ way: Way, _ version: HTTPVersion) async throws {
+  @Test(arguments: ProxyWay.all + ProxyWay.allWithUser, [HTTPVersion.http10, .http11, .http2])
+  func `requests and their connections work as without a proxy`(_ way: ProxyWay, _ version: HTTPVersion) async throws {
     var configuration = NginxConfiguration()
     configuration.extraDirectives = "location = /who { return 200 \"$server_protocol [$http_proxy_authorization]\"; }"
     let nginx = try await NginxServer.start(configuration, certificates: TestCertificates.shared())
