@@ -19,6 +19,18 @@ final class ListeningSocket: Sendable {
     self.descriptor = descriptor
   }
 
+  /// Blocks until a connection waits to be accepted, or `stop` was called.
+  func waitForConnection() {
+    var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+    while poll(&entry, 1, -1) < 0, errno == EINTR {}
+  }
+
+  /// Whether a connection waits to be accepted.
+  var hasConnection: Bool {
+    var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) == 0
+  }
+
   /// Blocks until a client connects. Returns nil after `stop` was called.
   func accept(limit: Duration) -> StreamSocket? {
     while true {

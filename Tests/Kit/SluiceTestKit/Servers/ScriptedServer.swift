@@ -15,6 +15,8 @@ package final class ScriptedServer: Sendable {
   private struct State: Sendable {
     var received: [[UInt8]] = []
     var live: [Int: StreamSocket] = [:]
+    /// Whether the accepting thread may have a connection that is not in `live` yet.
+    var isAccepting = false
     var runningThreads = 1
   }
 
@@ -70,9 +72,11 @@ package final class ScriptedServer: Sendable {
     try await state.wait(for: "\(count) connections") { $0.received.count >= count }
   }
 
-  /// Suspends until every accepted connection's script has ended, and its socket is closed.
+  /// Suspends until the script of every connection that a client has opened has ended, and its socket is closed.
   package func waitForScripts() async throws {
-    try await state.wait(for: "the scripts to end") { $0.live.isEmpty && !$0.received.isEmpty }
+    try await state.wait(for: "the scripts to end") { [listener] state in
+      state.live.isEmpty && !state.received.isEmpty && !state.isAccepting && !listener.hasConnection
+    }
   }
 
   /// Closes the port and all connections, and waits for the threads.
@@ -93,10 +97,11 @@ package final class ScriptedServer: Sendable {
     let play: @Sendable (Int, inout ScriptPerformance) -> Void
 
     func acceptAll() {
-      while !isStopped.isSet, let socket = listener.accept(limit: limit) {
+      while let socket = nextConnection() {
         let number = state.update { state in
           state.received.append([])
           state.live[state.received.count - 1] = socket
+          state.isAccepting = false
           state.runningThreads += 1
           return state.received.count - 1
         }
@@ -105,6 +110,12 @@ package final class ScriptedServer: Sendable {
         Threads.start { serve(number, on: socket) }
       }
       state.update { $0.runningThreads -= 1 }
+    }
+
+    private func nextConnection() -> StreamSocket? {
+      listener.waitForConnection()
+      state.update { $0.isAccepting = true }
+      return isStopped.isSet ? nil : listener.accept(limit: limit)
     }
 
     private func serve(_ number: Int, on socket: StreamSocket) {
