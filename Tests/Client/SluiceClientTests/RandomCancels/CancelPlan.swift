@@ -48,12 +48,21 @@ struct CancelPlan: Sendable {
   init(seed: UInt64, number: Int) {
     var random = SeededRandom(seed: seed &+ UInt64(number) &* 0x9E37_79B9)
     self.number = number
-    let call = Call.allCases[Int.random(in: 0..<4, using: &random)]
-    let answer = Answer.allCases[Int.random(in: 0..<3, using: &random)]
+    // Of each ten calls of a kind, three have a fixed moment: too early, while the call runs, and too late. So each run
+    // has enough of each, whatever the seed and the machine.
+    let call = Call.allCases[number % 4]
+    let fixed: (Moment, Answer)? =
+      switch number / 4 % 10 {
+      case 0: (.beforeTheCall, .half)
+      case 1: (.requestSeen, .half)
+      case 2: (.theEnd, .whole)
+      default: nil
+      }
+    let answer = fixed?.1 ?? Answer.allCases[Int.random(in: 0..<3, using: &random)]
     // The largest size is above the client's buffer of 1 MiB, so the engine pauses the transfer of a reader that stops.
     let byteCount = [2, 40_000, 3_000_000][[0, 0, 0, 1, 1, 1, 1, 2].randomElement(using: &random) ?? 0]
     let isRead = call == .bytes && answer != .none
-    let isReleased = isRead && Int.random(in: 0..<3, using: &random) == 0
+    let isReleased = isRead && fixed == nil && Int.random(in: 0..<3, using: &random) == 0
     let parts = call == .upload ? 20 : byteCount / 2
     let moved = Moment.bodyMoved(Int.random(in: 1...max(1, parts), using: &random))
     var moments: [Moment] = [.beforeTheCall, .yields(Int.random(in: 0..<60, using: &random)), .requestSeen]
@@ -62,7 +71,7 @@ struct CancelPlan: Sendable {
     self.call = call
     self.answer = answer
     self.byteCount = byteCount
-    moment = isReleased ? moved : moments.randomElement(using: &random) ?? .requestSeen
+    moment = fixed?.0 ?? (isReleased ? moved : moments.randomElement(using: &random) ?? .requestSeen)
     means = isReleased ? .release : Means.allCases[Int.random(in: 0..<3, using: &random)]
     isFromThread = Bool.random(using: &random)
     holdsReading = !isReleased && Bool.random(using: &random)

@@ -142,10 +142,10 @@ private final class RandomCancels: Sendable {
     let (calls, ends) = (calls.withLock { $0.values }, ends.withLock { $0 })
     let early = calls.count { $0.codes.isEmpty }
     let late = calls.count { ends[$0.plan.number] == .whole }
-    #expect(early > count / 20 && late > count / 20, "\(early) and \(late); SLUICE_SEED=\(seed)")
+    #expect(early >= count / 10 && late >= count / 10, "\(early) and \(late); SLUICE_SEED=\(seed)")
     for kind in CancelPlan.Call.allCases {
       let running = calls.count { $0.plan.call == kind && $0.codes == [.cancelled] }
-      #expect(running > count / 20, "\(kind): \(running); SLUICE_SEED=\(seed)")
+      #expect(running >= count / 40, "\(kind): \(running); SLUICE_SEED=\(seed)")
     }
   }
 }
