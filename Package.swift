@@ -62,14 +62,13 @@ let wings = [
     "SluiceTrial", "CacheRules", "OTLPRules",
   ],
   "Engine": [
-    "SluiceAssembly", "SluiceEngine", "Sluice", "SluiceConfiguration", "SluiceDelegates", "SluiceReports",
-    "SluiceReplay",
+    "SluiceAssembly", "Sluice", "SluiceReplay",
   ],
   "Client": [
     "SluiceClient", "SluiceCookies", "SluiceFoundation", "SluiceServer", "SluiceControl", "SluiceUpdateRules",
     "SluiceUpdate",
   ],
-  "Command": ["SluiceCommand"],
+  "Command": ["SluiceCommand", "SluiceLedger"],
   "Attach": ["CAttach", "CAttachABI", "SluiceAttachRules", "SluiceAttachHost"],
   "System": [
     "CJansson", "CMicrohttpd", "CElf", "CCrypto", "CTLS", "CNGHTTP2", "CZlib", "CBrotli", "CZstd", "CIDN2",
@@ -91,7 +90,6 @@ func folder(of target: String) -> String {
 let package = Package(
   name: "sluice",
   products: [
-    // Contains SluiceConfiguration, SluiceDelegates and SluiceReports too, like every product that contains Sluice.
     .library(name: "Sluice", targets: ["Sluice"]),
     .library(name: "SluiceClient", targets: ["SluiceClient"]),
     .library(name: "SluiceCookies", targets: ["SluiceCookies"]),
@@ -237,40 +235,18 @@ let package = Package(
         "SluiceTraceContext", "SluiceMessages", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
         "SluiceSupport", "CSluice",
       ], swiftSettings: strict),
-    // The engine, without a transport, so that a host can link it with another transport.
-    .target(
-      name: "SluiceEngine",
-      dependencies: [
-        "SluiceAssembly", "SluicePlugin", "SluicePluginHost", "SluicePluginFile", "SluiceTrial",
-        "SluiceTransport", "SluiceLoop", "SluicePipeline", "SluiceTraceContext", "SluiceMessages",
-        "SluiceJSON", "SluiceSupport",
-      ], swiftSettings: strict),
-    // The module that programs import. SluiceConfiguration, SluiceDelegates and SluiceReports are dependencies so that
-    // each product with Sluice contains them.
+    // The engine: the module that programs import.
     .target(
       name: "Sluice",
       dependencies: [
-        "SluiceConfiguration", "SluiceDelegates", "SluiceReports", "SluiceEngine", "SluiceAssembly", "SluiceTransport",
-        "SluicePlugin", "SluiceTrial", "SluiceLoop",
-        "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceIDNA", "SluiceJSON",
-        "SluiceJSONSchema",
+        "SluiceAssembly", "SluicePlugin", "SluicePluginHost", "SluicePluginFile", "SluiceTrial", "SluiceTransport",
+        "SluiceLoop", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceJSON", "SluiceSupport",
       ], swiftSettings: strict),
-    // These modules re-export types of the engine, by purpose. Fewer programs need the names of these types than the
-    // names that Sluice re-exports.
-    .target(
-      name: "SluiceConfiguration", dependencies: ["SluiceAssembly", "SluicePipeline", "SluiceMessages"],
-      swiftSettings: strict),
-    .target(
-      name: "SluiceDelegates", dependencies: ["SluiceEngine", "SluicePlugin", "SluicePipeline", "SluiceMessages"],
-      swiftSettings: strict),
-    .target(
-      name: "SluiceReports", dependencies: ["SluiceEngine", "SluiceAssembly", "SluicePipeline", "SluiceMessages"],
-      swiftSettings: strict),
     // The calls of a client, downloads and forms. Separate from Sluice, because a program may use the engine alone.
     .target(
       name: "SluiceClient",
       dependencies: [
-        "Sluice", "SluiceCookies", "SluiceEngine", "SluiceAssembly", "SluicePipeline",
+        "Sluice", "SluiceCookies", "SluiceAssembly", "SluicePipeline",
         "SluiceMessages", "SluiceJSON", "SluiceSupport",
       ],
       swiftSettings: strict),
@@ -278,7 +254,7 @@ let package = Package(
     .target(
       name: "SluiceFoundation",
       dependencies: [
-        "SluiceClient", "SluiceCookies", "SluiceEngine", "SluiceAssembly", "SluicePlugin", "SluicePipeline",
+        "SluiceClient", "SluiceCookies", "Sluice", "SluiceAssembly", "SluicePlugin", "SluicePipeline",
         "SluiceMessages", "SluiceIDNA", "SluiceSupport",
       ],
       swiftSettings: strict),
@@ -287,7 +263,7 @@ let package = Package(
     .target(
       name: "SluiceUpdate",
       dependencies: [
-        "SluiceUpdateRules", "SluiceClient", "SluiceEngine", "SluiceAssembly", "SluiceTrial", "SluicePluginFile",
+        "SluiceUpdateRules", "SluiceClient", "Sluice", "SluiceAssembly", "SluiceTrial", "SluicePluginFile",
         "SluicePluginHost", "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CCrypto",
         "SluicePlugin",
       ], swiftSettings: strict),
@@ -296,15 +272,14 @@ let package = Package(
     .target(
       name: "SluiceReplay",
       dependencies: [
-        "SluiceEngine", "SluiceAssembly", "SluiceTransport", "SluicePluginHost", "SluicePluginFile",
-        "SluiceTrial", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceJSON",
-        "SluiceSupport",
+        "Sluice", "SluiceAssembly", "SluiceTransport", "SluiceLoop", "SluicePluginHost", "SluicePluginFile",
+        "SluiceTrial", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceJSON", "SluiceSupport",
       ], swiftSettings: strict),
     // Separate from Sluice, so that a program without a control socket links no server.
     .target(
       name: "SluiceControl",
       dependencies: [
-        "Sluice", "SluiceEngine", "SluiceAssembly", "SluiceServer", "SluicePipeline", "SluiceMessages", "SluiceJSON",
+        "Sluice", "SluiceAssembly", "SluiceServer", "SluicePipeline", "SluiceMessages", "SluiceJSON",
         "SluiceSupport",
       ], swiftSettings: strict),
     .target(
@@ -356,12 +331,15 @@ let package = Package(
           ])
         ]),
 
-    // The faces.
+    // Checks a log of events. Separate from the command, so that tests check the events of an engine with it.
+    .target(
+      name: "SluiceLedger", dependencies: ["SluicePipeline", "SluiceTraceContext", "SluiceMessages"],
+      swiftSettings: pure),
     .executableTarget(
       name: "SluiceCommand",
       dependencies: [
         "Sluice", "SluiceUpdate", "SluiceUpdateRules", "SluiceClient", "SluiceControl", "SluiceCookies", "SluiceReplay",
-        "SluiceServer", "SluiceEngine", "SluiceAssembly", "SluicePipeline",
+        "SluiceServer", "SluiceAssembly", "SluiceLedger", "SluicePipeline",
         "SluiceTraceContext", "SluiceTransport", "SluiceMessages", "SluiceIDNA", "SluiceJSON",
         "SluicePluginHost", "SluicePluginFile", "SluiceCrash", "SluiceTrial", "SluiceLoop",
         "SluiceSupport", "CAttachABI", "CLinux",
@@ -427,7 +405,7 @@ let package = Package(
     tests("SluiceTraceContext", ["SluiceMessages"]),
     tests("SluiceHTTP1", ["SluiceMessages", "ResponseProperties", "CHTTPParser"]),
     tests("SluiceJSON", ["SluiceJSONSchema", "SluiceMessages", "CJansson"]),
-    tests("SluicePipeline", ["SluiceTraceContext", "SluiceMessages"]),
+    tests("SluicePipeline", ["SluiceLedger", "SluiceTraceContext", "SluiceMessages"]),
     tests("SluiceIDNA", ["SluiceMessages"]),
     tests(
       "SluiceTransport",
@@ -447,21 +425,19 @@ let package = Package(
     tests(
       "Sluice",
       [
-        "SluiceConfiguration", "SluiceDelegates", "SluiceReports", "SluiceEngine", "SluiceAssembly", "SluiceReplay",
-        "SluiceServer", "SluicePipeline",
+        "SluiceAssembly", "SluiceReplay", "SluiceLedger", "SluiceServer", "SluicePipeline",
         "SluiceTraceContext", "SluiceMessages", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
         "SluicePluginHost", "SluicePluginFile", "SluiceCrash", "SluiceTrial", "SluiceTransport",
         "SluiceLoop", "SluiceSupport", "TablesStage",
       ]),
     tests(
       "SluiceControl",
-      ["Sluice", "SluiceConfiguration", "SluiceReports", "SluiceServer", "SluiceJSON", "SluiceSupport"]),
+      ["Sluice", "SluiceServer", "SluiceJSON", "SluiceSupport"]),
     tests(
       "SluiceClient",
       [
-        "Sluice", "SluiceDelegates", "SluiceEngine", "SluiceAssembly", "SluicePlugin", "SluicePipeline",
-        "SluiceMessages",
-        "SluiceJSON", "SluiceServer", "SluiceSupport",
+        "Sluice", "SluiceAssembly", "SluicePlugin", "SluiceLedger", "SluicePipeline", "SluiceMessages", "SluiceJSON",
+        "SluiceServer", "SluiceSupport",
       ]),
     tests(
       "SluiceCookies",
@@ -472,21 +448,22 @@ let package = Package(
     tests(
       "SluiceFoundation",
       [
-        "SluiceClient", "SluiceCookies", "SluiceDelegates", "SluiceAssembly", "SluicePlugin", "SluicePipeline",
+        "SluiceClient", "SluiceCookies", "SluiceAssembly", "SluicePlugin", "SluicePipeline",
         "SluiceMessages", "SluiceServer", "SluiceSupport",
       ]),
     tests("SluiceUpdateRules", ["SluiceMessages"]),
     tests(
       "SluiceUpdate",
       [
-        "SluiceUpdateRules", "Sluice", "SluiceEngine", "SluiceAssembly", "SluiceTrial", "SluicePipeline",
+        "SluiceUpdateRules", "Sluice", "SluiceAssembly", "SluiceTrial", "SluicePipeline",
         "SluiceMessages", "SluiceJSON", "SluiceServer", "SluiceSupport",
       ]),
+    tests("SluiceLedger", ["SluicePipeline", "SluiceTraceContext", "SluiceMessages"]),
     tests("SluiceAttachRules", ["SluiceMessages"]),
     tests("CacheRules", ["SluiceMessages"]),
     tests("OTLPRules", ["SluiceMessages", "SluiceJSON"]),
     tests(
-      "SluiceCommand", ["SluiceConfiguration", "SluiceServer", "SluiceMessages", "SluiceJSON", "SluiceJSONSchema"]),
+      "SluiceCommand", ["SluiceServer", "SluiceMessages", "SluiceJSON", "SluiceJSONSchema"]),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11,

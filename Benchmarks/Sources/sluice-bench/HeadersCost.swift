@@ -1,7 +1,6 @@
 import CBareLoop
 import Dispatch
 import Sluice
-import SluiceConfiguration
 import SluiceTraceContext
 
 /// What the built-in `headers` costs for a hop that gets traceparent, baggage and a request id, and for a hop that also

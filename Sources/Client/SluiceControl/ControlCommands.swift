@@ -1,7 +1,6 @@
 import Glibc
 import Sluice
 import SluiceAssembly
-import SluiceEngine
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline

@@ -1,4 +1,4 @@
-package import SluiceEngine
+import Sluice
 import SluiceMessages
 package import SluicePipeline
 

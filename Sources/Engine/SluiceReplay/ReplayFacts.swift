@@ -1,4 +1,4 @@
-import SluiceEngine
+import Sluice
 import SluiceMessages
 import SluicePipeline
 

@@ -1,5 +1,5 @@
 import SluiceAssembly
-package import SluiceEngine
+import Sluice
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
@@ -14,12 +14,11 @@ package struct ReplayRun {
 
   private let request: TrialRequest
   private let channel: TrialChannel
-  private let makeTransport: TransportMaker
 
-  package static func perform(_ request: TrialRequest, _ channel: TrialChannel, makeTransport: @escaping TransportMaker)
-  {
+  /// Replays the request's exchanges without sending anything.
+  package static func perform(_ request: TrialRequest, _ channel: TrialChannel) {
     do throws(PluginError) {
-      try ReplayRun(request: request, channel: channel, makeTransport: makeTransport).run()
+      try ReplayRun(request: request, channel: channel).run()
       channel.finish(["passed": true])
     } catch {
       channel.finish(["error": error.document])
@@ -35,7 +34,7 @@ package struct ReplayRun {
       let configuration = try Self.configuration(replay)
       host = try ReplayHost(
         configuration, copies: replay.copies, key: replay.key, patience: replay.patience,
-        callOuts: Self.callOuts(replay, configuration), makeTransport: makeTransport, step: channel.step)
+        callOuts: Self.callOuts(replay, configuration), step: channel.step)
     } catch {
       guard let cause = error.underlying as? PluginError else { throw self.error(.configuration, "\(error)") }
       throw cause

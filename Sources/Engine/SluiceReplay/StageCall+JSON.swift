@@ -1,4 +1,4 @@
-package import SluiceEngine
+import Sluice
 public import SluiceJSON
 import SluiceMessages
 public import SluicePipeline

@@ -4,7 +4,7 @@ import SluiceTestKit
 import Testing
 
 @testable import SluiceClient
-import SluiceEngine
+import Sluice
 
 @Suite struct BodyPipeTests {
   private static func pipe() -> BodyPipe { BodyPipe(Cancellation()) { $0.error } }

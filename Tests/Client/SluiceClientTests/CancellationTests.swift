@@ -1,5 +1,5 @@
 import SluiceClient
-import SluiceEngine
+import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin

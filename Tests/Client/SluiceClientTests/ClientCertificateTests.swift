@@ -1,6 +1,6 @@
 import SluiceAssembly
 import SluiceClient
-import SluiceEngine
+import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin

@@ -1,5 +1,5 @@
 import SluiceClient
-import SluiceDelegates
+import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluiceServer

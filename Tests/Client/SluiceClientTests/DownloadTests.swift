@@ -7,7 +7,7 @@ import SluiceTestKit
 import Testing
 
 @testable import SluiceClient
-import SluiceEngine
+import Sluice
 
 /// Returns the failure of a download, or nil if the download succeeds.
 func downloadFailure(_ body: () async throws(DownloadFailure) -> Void) async -> DownloadFailure? {

@@ -1,7 +1,6 @@
 import SluiceAssembly
 import SluiceClient
-import SluiceDelegates
-import SluiceEngine
+import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit

@@ -1,6 +1,6 @@
 import SluiceAssembly
 import SluiceClient
-import SluiceDelegates
+import Sluice
 import SluiceLoop
 import SluiceMessages
 import SluicePipeline

@@ -1,6 +1,6 @@
 import SluiceAssembly
 import SluiceClient
-import SluiceDelegates
+import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin

@@ -1,6 +1,5 @@
 import SluiceClient
-import SluiceDelegates
-import SluiceEngine
+import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin

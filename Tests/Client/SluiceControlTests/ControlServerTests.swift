@@ -1,9 +1,7 @@
 import Glibc
 import Sluice
-import SluiceConfiguration
 import SluiceControl
 import SluiceJSON
-import SluiceReports
 import SluiceServer
 import SluiceTestKit
 import Testing

@@ -2,7 +2,7 @@ import Foundation
 import FoundationNetworking
 import SluiceAssembly
 import SluiceClient
-import SluiceDelegates
+import Sluice
 import SluiceFoundation
 import SluiceMessages
 import SluicePipeline

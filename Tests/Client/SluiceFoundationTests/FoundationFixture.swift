@@ -1,7 +1,7 @@
 import FoundationNetworking
 import SluiceAssembly
 import SluiceClient
-import SluiceDelegates
+import Sluice
 import SluiceFoundation
 import SluicePipeline
 import SluiceServer

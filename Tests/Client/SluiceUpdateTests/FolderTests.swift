@@ -1,6 +1,6 @@
 import Glibc
 import SluiceAssembly
-import SluiceEngine
+import Sluice
 import SluiceJSON
 import SluiceMessages
 import SluiceServer

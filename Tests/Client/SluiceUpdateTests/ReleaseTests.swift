@@ -1,5 +1,5 @@
 import SluiceAssembly
-import SluiceEngine
+import Sluice
 import SluiceJSON
 import SluiceMessages
 import SluiceServer

@@ -1,4 +1,4 @@
-import SluiceEngine
+import Sluice
 import SluiceJSON
 import SluiceMessages
 import SluiceTestKit

@@ -1,10 +1,9 @@
-import Sluice
 import SluiceJSON
 import SluiceMessages
 import Testing
 
 @testable import SluiceAssembly
-@testable import SluiceEngine
+@testable import Sluice
 @testable import SluiceCommand
 
 /// The log lines that the command shows, and their form.

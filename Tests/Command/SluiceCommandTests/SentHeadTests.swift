@@ -2,7 +2,6 @@ import Sluice
 import Testing
 
 @testable import SluiceCommand
-import SluiceConfiguration
 
 /// How `send -v` shows a head.
 @Suite struct SentHeadTests {

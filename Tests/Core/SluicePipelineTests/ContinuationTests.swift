@@ -1,3 +1,4 @@
+import SluiceLedger
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit

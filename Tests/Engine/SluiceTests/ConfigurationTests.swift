@@ -1,6 +1,5 @@
 import Glibc
 import Sluice
-import SluiceConfiguration
 import SluiceJSON
 import SluiceLoop
 import SluiceMessages

@@ -1,4 +1,3 @@
-import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
@@ -7,7 +6,7 @@ import Synchronization
 import Testing
 
 @testable import SluiceAssembly
-@testable import SluiceEngine
+@testable import Sluice
 
 /// The shutdown of an engine whose loops still have work.
 @Suite struct EngineEndTests {

@@ -1,5 +1,4 @@
 import Sluice
-import SluiceReports
 import SluiceTestKit
 
 /// A test fixture with an engine and the lines that it logs.

@@ -1,7 +1,6 @@
 import Glibc
 import Sluice
 import SluiceLoop
-import SluiceReports
 import SluiceServer
 import SluiceTestKit
 import Testing

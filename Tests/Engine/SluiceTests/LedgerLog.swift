@@ -1,4 +1,5 @@
 import Sluice
+import SluiceLedger
 import SluicePipeline
 import SluiceSupport
 import Testing

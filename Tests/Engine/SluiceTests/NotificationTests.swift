@@ -2,7 +2,6 @@ import Glibc
 import Sluice
 import SluiceJSON
 import SluicePipeline
-import SluiceReports
 import SluiceTestKit
 import Testing
 

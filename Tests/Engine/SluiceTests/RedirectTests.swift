@@ -1,5 +1,4 @@
 import Sluice
-import SluiceDelegates
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin

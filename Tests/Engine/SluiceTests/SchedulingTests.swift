@@ -3,7 +3,6 @@ import Sluice
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
-import SluiceReports
 import SluiceServer
 import SluiceTestKit
 import Testing

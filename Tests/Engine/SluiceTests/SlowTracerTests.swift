@@ -2,7 +2,6 @@ import Glibc
 import Sluice
 import SluiceMessages
 import SluicePipeline
-import SluiceReports
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit

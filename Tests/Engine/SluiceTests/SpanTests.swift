@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceLedger
 import SluiceMessages
 import SluicePipeline
 import SluiceServer

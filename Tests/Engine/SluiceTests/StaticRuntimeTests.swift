@@ -1,7 +1,6 @@
 import Glibc
 import Sluice
 import SluicePluginHost
-import SluiceReports
 import SluiceServer
 import SluiceTestKit
 import Testing

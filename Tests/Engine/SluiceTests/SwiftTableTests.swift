@@ -1,7 +1,5 @@
 import Sluice
-import SluiceDelegates
 import SluiceMessages
-import SluiceReports
 import SluiceServer
 import SluiceTestKit
 import TablesStage

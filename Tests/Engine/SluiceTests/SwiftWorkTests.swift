@@ -2,7 +2,6 @@ import Sluice
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
-import SluiceReports
 import SluiceTestKit
 import Testing
 

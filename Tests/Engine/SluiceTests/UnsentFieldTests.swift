@@ -1,5 +1,4 @@
 import Sluice
-import SluiceReports
 import SluiceServer
 import SluiceTestKit
 import Testing

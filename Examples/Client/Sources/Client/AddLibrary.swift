@@ -1,5 +1,4 @@
 import Sluice
-import SluiceConfiguration
 import SluiceJSON
 
 /// An engine with a plugin from a file. The plugin is called only for requests to one path.

@@ -1,5 +1,5 @@
 import SluiceClient
-import SluiceDelegates
+import Sluice
 
 /// Sends the certificate of this host to the company's servers, and to no others.
 struct CompanyCertificate: ClientCertificateDelegate {

@@ -1,5 +1,4 @@
 import Sluice
-import SluiceConfiguration
 
 /// Prints why each header was sent or not.
 func explain(_ url: HTTPURL) async throws {

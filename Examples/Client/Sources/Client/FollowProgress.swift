@@ -1,5 +1,5 @@
 import SluiceClient
-import SluiceDelegates
+import Sluice
 
 /// Downloads a file and prints the progress.
 func followProgress(_ client: Client, _ url: HTTPURL, to path: String) async throws {

@@ -1,5 +1,4 @@
 import Sluice
-import SluiceReports
 
 /// A function that takes log lines. It stands for the logger of another package.
 typealias LogFunction = @Sendable (_ level: LogLine.Level, _ message: String, _ metadata: [String: String]) -> Void

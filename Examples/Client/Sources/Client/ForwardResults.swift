@@ -1,5 +1,4 @@
 import Sluice
-import SluiceDelegates
 
 /// Passes the duration of each transaction to `record`, which stands for the timer of another package.
 struct ForwardResults: TransactionDelegate {

@@ -1,5 +1,4 @@
 import Sluice
-import SluiceConfiguration
 
 /// An engine from a configuration file, with a stage of the program after the stages of the file.
 func engine(file: String) throws -> Engine {

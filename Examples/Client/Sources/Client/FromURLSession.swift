@@ -1,6 +1,6 @@
 import SluiceClient
 import SluiceCookies
-import SluiceDelegates
+import Sluice
 import SluiceJSON
 
 /// A client with the defaults of a URLSession: cookies in memory, six connections per host, seven days for a request.

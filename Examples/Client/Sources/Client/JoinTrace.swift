@@ -1,5 +1,4 @@
 import Sluice
-import SluiceConfiguration
 import SluiceTraceContext
 
 /// Runs requests in the trace that another tracer has written into a dictionary. The keys of the dictionary are header

@@ -1,5 +1,5 @@
 import SluiceClient
-import SluiceDelegates
+import Sluice
 
 /// Accepts only servers that have one of these keys.
 struct PinnedKeys: ServerTrustDelegate {

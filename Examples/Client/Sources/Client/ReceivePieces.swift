@@ -1,5 +1,4 @@
 import Sluice
-import SluiceDelegates
 import Synchronization
 
 /// Counts the bytes of a body that is never in memory as a whole.

@@ -1,5 +1,4 @@
 import Sluice
-import SluiceConfiguration
 
 /// Prints the counts of the built-in `metrics`.
 func report(_ url: HTTPURL) async throws {

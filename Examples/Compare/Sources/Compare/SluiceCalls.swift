@@ -1,7 +1,7 @@
 import Foundation
 import SluiceClient
 import SluiceCookies
-import SluiceDelegates
+import Sluice
 import SluicePlugin
 
 /// The calls with a Sluice client.

@@ -1,4 +1,4 @@
-public import SluiceEngine
+public import Sluice
 public import SluiceMessages
 public import SluicePipeline
 

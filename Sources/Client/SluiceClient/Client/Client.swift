@@ -1,6 +1,5 @@
-import Sluice
 public import SluiceAssembly
-public import SluiceEngine
+public import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluiceSupport

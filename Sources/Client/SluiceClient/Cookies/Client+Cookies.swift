@@ -1,6 +1,6 @@
 public import SluiceAssembly
 public import SluiceCookies
-public import SluiceEngine
+public import Sluice
 
 extension Client {
   /// A client with its own engine that sends the cookies of a jar, and stores the cookies that responses set.

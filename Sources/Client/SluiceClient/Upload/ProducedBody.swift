@@ -1,4 +1,4 @@
-package import SluiceEngine
+package import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluiceSupport

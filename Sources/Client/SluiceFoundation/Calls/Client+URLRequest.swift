@@ -1,7 +1,7 @@
 public import Foundation
 public import FoundationNetworking
 public import SluiceClient
-import SluiceEngine
+import Sluice
 import SluiceMessages
 import SluicePipeline
 

@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
 import SluiceClient
-import SluiceEngine
+import Sluice
 import SluiceMessages
 import SluicePipeline
 

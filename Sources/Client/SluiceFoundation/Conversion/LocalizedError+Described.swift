@@ -2,7 +2,7 @@ public import Foundation
 public import SluiceAssembly
 public import SluiceClient
 public import SluiceCookies
-public import SluiceEngine
+public import Sluice
 public import SluiceMessages
 public import SluicePipeline
 

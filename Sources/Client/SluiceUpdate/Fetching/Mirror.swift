@@ -1,7 +1,7 @@
 import Glibc
 import SluiceAssembly
 import SluiceClient
-import SluiceEngine
+import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin

@@ -1,5 +1,5 @@
 public import SluiceAssembly
-public import SluiceEngine
+public import Sluice
 package import SluiceJSON
 package import SluiceMessages
 import SluicePluginFile

@@ -1,6 +1,6 @@
 import Glibc
 public import SluiceAssembly
-import SluiceEngine
+import Sluice
 import SluiceJSON
 import SluiceMessages
 import SluicePluginFile

@@ -1,4 +1,5 @@
 import SluiceJSON
+import SluiceLedger
 import SluiceMessages
 import SluicePipeline
 import SluiceSupport

@@ -9,4 +9,6 @@ package struct HopTraceContext: Sendable, Hashable {
   /// The caller's span; nil if the caller has none, or if the hop is in another trace.
   package var parentSpanID: UInt64?
   package var flags: TraceParent.Flags = []
+
+  package init() {}
 }

@@ -1,7 +1,8 @@
 import Glibc
 import SluiceAssembly
 import SluiceClient
-import SluiceEngine
+import Sluice
+import SluiceLedger
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin

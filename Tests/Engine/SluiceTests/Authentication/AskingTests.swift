@@ -1,4 +1,3 @@
-import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin
@@ -7,7 +6,7 @@ import SluiceTestKit
 import Testing
 
 @testable import SluiceAssembly
-@testable import SluiceEngine
+@testable import Sluice
 
 /// Bodies that can be sent only once, to servers that demand credentials. As with curl, Digest asks first, without the
 /// body.

@@ -1,4 +1,3 @@
-import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin
@@ -8,7 +7,7 @@ import SluiceTransport
 import Testing
 
 @testable import SluiceAssembly
-@testable import SluiceEngine
+@testable import Sluice
 
 /// Challenges over real sockets.
 @Suite struct ChallengeTests {

@@ -1,6 +1,5 @@
 import Sluice
 import SluiceJSON
-import SluiceReports
 import SluiceTestKit
 import Testing
 

@@ -3,7 +3,6 @@ import Sluice
 import SluiceMessages
 import SluicePluginFile
 import SluicePluginHost
-import SluiceReports
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit

@@ -1,6 +1,6 @@
 import Glibc
 import Sluice
-import SluiceConfiguration
+import SluiceLedger
 import SluicePipeline
 import SluiceSupport
 import SluiceTestKit

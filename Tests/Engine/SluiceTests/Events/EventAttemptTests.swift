@@ -1,4 +1,5 @@
 import Sluice
+import SluiceLedger
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin

@@ -1,7 +1,6 @@
 import Glibc
 import Sluice
 import SluicePipeline
-import SluiceReports
 import SluiceTestKit
 import SluiceTraceContext
 import Testing

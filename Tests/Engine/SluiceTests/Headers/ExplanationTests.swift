@@ -1,5 +1,4 @@
 import Sluice
-import SluiceConfiguration
 import SluicePlugin
 import SluicePipeline
 import SluiceServer

@@ -1,11 +1,10 @@
 import Glibc
-import Sluice
 import SluiceJSON
 import SluiceTestKit
 import Testing
 
 @testable import SluiceAssembly
-@testable import SluiceEngine
+@testable import Sluice
 
 /// Tests the metrics about the resources that the process uses.
 @Suite struct ProcessUsageTests {

@@ -1,5 +1,4 @@
 import Sluice
-import SluiceConfiguration
 import SluiceJSON
 import SluiceMessages
 import SluiceServer

@@ -1,6 +1,5 @@
 import Glibc
 import Sluice
-import SluiceConfiguration
 import SluicePipeline
 import SluiceReplay
 import SluiceServer

@@ -1,5 +1,4 @@
 import Sluice
-import SluiceEngine
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline

@@ -1,5 +1,4 @@
 import Sluice
-import SluiceEngine
 import SluiceMessages
 import SluicePipeline
 import SluiceReplay

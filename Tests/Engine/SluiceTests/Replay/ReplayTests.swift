@@ -1,5 +1,4 @@
 import Sluice
-import SluiceConfiguration
 import SluicePipeline
 import SluicePluginHost
 import SluiceReplay

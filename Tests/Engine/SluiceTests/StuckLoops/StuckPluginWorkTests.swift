@@ -1,7 +1,6 @@
 import Sluice
 import SluiceJSON
 import SluicePipeline
-import SluiceReports
 import SluiceTestKit
 import Testing
 

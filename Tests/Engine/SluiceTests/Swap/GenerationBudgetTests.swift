@@ -1,7 +1,7 @@
 import SluiceAssembly
 import Testing
 
-@testable import SluiceEngine
+@testable import Sluice
 
 struct GenerationBudgetTests {
   private typealias Use = GenerationBudget.Use

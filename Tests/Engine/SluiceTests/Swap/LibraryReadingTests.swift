@@ -1,10 +1,9 @@
 import Glibc
-import Sluice
 import SluicePluginHost
 import SluiceTestKit
 import Testing
 
-@testable import SluiceEngine
+@testable import Sluice
 
 /// Which refused library files are read again after a short time.
 @Suite struct LibraryReadingTests {

@@ -1,7 +1,6 @@
-import Sluice
 import Testing
 
-@testable import SluiceEngine
+@testable import Sluice
 
 /// The rule that decides when a new snapshot is worse than the previous one.
 @Suite struct ProbationRuleTests {

@@ -1,5 +1,4 @@
 import Sluice
-import SluiceReports
 import SluiceTestKit
 import Testing
 

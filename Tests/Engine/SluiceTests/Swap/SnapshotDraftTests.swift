@@ -1,10 +1,9 @@
-import Sluice
 import SluicePluginHost
 import SluiceTestKit
 import Testing
 
 @testable import SluiceAssembly
-@testable import SluiceEngine
+@testable import Sluice
 import SluicePluginFile
 
 /// The messages of a swap about plugin calls that do not return.

@@ -1,10 +1,9 @@
-import Sluice
 import SluicePipeline
 import SluiceSupport
 import SluiceTestKit
 import Testing
 
-@testable import SluiceEngine
+@testable import Sluice
 
 /// The end of a probation, or of the engine, while another snapshot is being published.
 @Suite struct SwapEndTests {

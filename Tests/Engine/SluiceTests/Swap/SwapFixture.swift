@@ -2,7 +2,6 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
-import SluiceReports
 import SluiceServer
 import SluiceTestKit
 import SluiceTrial

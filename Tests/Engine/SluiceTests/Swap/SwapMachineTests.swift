@@ -1,7 +1,6 @@
-import Sluice
 import Testing
 
-@testable import SluiceEngine
+@testable import Sluice
 
 /// The actions that the swap machine returns for each event.
 @Suite struct SwapMachineTests {

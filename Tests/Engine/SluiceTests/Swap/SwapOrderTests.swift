@@ -1,7 +1,6 @@
 import Sluice
 import SluiceMessages
 import SluicePluginHost
-import SluiceReports
 import SluiceTestKit
 import SluiceTrial
 import Testing

@@ -1,7 +1,6 @@
-import Sluice
 import Testing
 
-@testable import SluiceEngine
+@testable import Sluice
 
 /// Which of several swaps are performed, and in which order.
 @Suite struct SwapQueueTests {

@@ -1,6 +1,5 @@
 import Sluice
 import SluicePipeline
-import SluiceReports
 import SluiceTestKit
 import Testing
 

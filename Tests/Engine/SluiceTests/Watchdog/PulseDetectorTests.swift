@@ -1,8 +1,7 @@
 @testable import SluiceLoop
-import Sluice
 import Testing
 
-@testable import SluiceEngine
+@testable import Sluice
 
 /// Which loops count as stuck.
 @Suite struct PulseDetectorTests {

@@ -1,8 +1,7 @@
-import Sluice
 import SluicePluginHost
 import Testing
 
-@testable import SluiceEngine
+@testable import Sluice
 
 /// What the stall detector reports, given what each check of the watchdog finds.
 @Suite struct StallDetectorTests {

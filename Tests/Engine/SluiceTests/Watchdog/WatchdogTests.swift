@@ -2,7 +2,6 @@ import Glibc
 import Sluice
 import SluiceJSON
 import SluiceMessages
-import SluiceReports
 import SluiceTestKit
 import Testing
 

@@ -1,6 +1,5 @@
 import Sluice
 import SluiceAssembly
-import SluiceEngine
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline

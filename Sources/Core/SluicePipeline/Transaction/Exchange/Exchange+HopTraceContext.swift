@@ -4,7 +4,8 @@ extension Exchange {
   /// The place of the current hop in a trace. [loop]
   package var hopTraceContext: HopTraceContext {
     let caller = parent.trace
-    var context = HopTraceContext(traceID: caller?.traceID, parentSpanID: caller?.spanID, flags: caller?.flags ?? [])
+    var context = HopTraceContext()
+    (context.traceID, context.parentSpanID, context.flags) = (caller?.traceID, caller?.spanID, caller?.flags ?? [])
     guard let trace = traceOfHop else { return context }
     if trace.traceID != caller?.traceID { context.parentSpanID = nil }
     context.traceID = trace.traceID

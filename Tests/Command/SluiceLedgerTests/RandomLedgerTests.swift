@@ -1,4 +1,5 @@
 import Glibc
+import SluiceLedger
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit

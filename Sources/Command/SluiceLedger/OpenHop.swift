@@ -1,4 +1,5 @@
 import SluiceMessages
+import SluicePipeline
 
 /// What the events so far say about the current hop of a transaction.
 struct OpenHop: Sendable {

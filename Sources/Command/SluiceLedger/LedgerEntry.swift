@@ -1,4 +1,5 @@
 package import SluiceMessages
+package import SluicePipeline
 
 /// The parts of one event that the rules of the ledger check: a value that can be kept, and read back from a recorded
 /// log.

@@ -1,3 +1,4 @@
+import SluiceLedger
 import SluicePipeline
 import Testing
 

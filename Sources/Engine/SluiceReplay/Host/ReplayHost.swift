@@ -1,10 +1,12 @@
+import Sluice
 package import SluiceAssembly
-package import SluiceLoop
+import SluiceLoop
 import SluiceMessages
 package import SluicePipeline
 import SluicePluginFile
 import SluicePluginHost
 import SluiceSupport
+import SluiceTransport
 
 /// The pipeline of a configuration in a child process, with one loop, its own instances, and recorded answers in place
 /// of the wire.
@@ -25,13 +27,10 @@ package final class ReplayHost: Sendable {
   /// Loads the libraries, and creates and activates the instances.
   /// - Parameters:
   ///   - callOuts: answers the call-outs of plugins.
-  ///   - makeTransport: makes the transport, which only reads and writes body files, and sends nothing.
   ///   - step: gets the description of each step before the step begins, for the report of a crash.
   package init(
     _ configuration: Configuration, copies: [String: String], key: MessageHash.Key, patience: Duration,
-    callOuts: ReplayCallOuts,
-    makeTransport: (Loop, TransportSettings) throws(TransportError) -> any Transport,
-    step: @escaping @Sendable (String) -> Void
+    callOuts: ReplayCallOuts, step: @escaping @Sendable (String) -> Void
   ) throws(EngineError) {
     let configuration = Self.prepared(configuration)
     self.patience = patience
@@ -39,7 +38,8 @@ package final class ReplayHost: Sendable {
     let transport: StubTransport
     do {
       loop = try Loop()
-      let files = try makeTransport(loop, configuration.transport)
+      // This transport only reads and writes the files of bodies.
+      let files = try HTTPTransport(loop: loop, settings: configuration.transport)
       let (clock, wire) = (ReplayLoop(loop), wire)
       self.clock = clock
       transport = StubTransport(loop: clock, files: files) { _ in wire.answer() }

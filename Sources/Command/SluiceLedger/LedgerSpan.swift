@@ -1,3 +1,4 @@
+package import SluicePipeline
 package import SluiceTraceContext
 
 /// The parts of a stage's span that the rules of the ledger check.

@@ -1,4 +1,5 @@
 import SluiceMessages
+import SluicePipeline
 
 /// Checks the events of any number of transactions, mixed as they happen, against the rules of the ledger.
 ///

@@ -1,15 +1,13 @@
 public import SluiceAssembly
-public import SluiceEngine
 public import SluiceLoop
 package import SluiceMessages
 package import SluicePipeline
-public import SluiceTrial
 import SluiceTransport
+public import SluiceTrial
 
 /// Wraps the transport of a loop. Called on any thread, before the loop's first transaction.
 package typealias TransportWrapper = @Sendable (Loop, any Transport) -> any Transport
 
-/// Creates the engine, with transports on its loops.
 extension Engine {
   /// Loads the plugins, starts the loops and activates the instances. If a step fails, the earlier steps are undone.
   ///
@@ -27,25 +25,6 @@ extension Engine {
   ) throws(EngineError) {
     try self.init(
       configuration, sources: [:], on: loop, delegate: delegate, trial: trial, minimumLogLevel: minimumLogLevel,
-      log: log)
-  }
-
-  /// - Parameters:
-  ///   - sources: for the path of a library in the configuration, the file from which the library is read at the start.
-  ///   - wrap: wraps the transport of each loop; nil wraps none.
-  package convenience init(
-    _ configuration: Configuration, sources: [String: String], on loop: HostedLoop? = nil,
-    delegate: (any TransactionDelegate)? = nil, trial: (any LibraryTrial)? = nil,
-    minimumLogLevel: LogLine.Level = .debug, wrap: TransportWrapper? = nil,
-    log: @escaping @Sendable (LogLine) -> Void
-  ) throws(EngineError) {
-    let approvals = TrustApprovals()
-    try self.init(
-      configuration, sources: sources, on: loop, delegate: delegate, trial: trial, minimumLogLevel: minimumLogLevel,
-      makeTransport: { loop, settings throws(TransportError) in
-        let transport = try HTTPTransport(loop: loop, settings: settings, approvals: approvals)
-        return wrap?(loop, transport) ?? transport
-      },
       log: log)
   }
 

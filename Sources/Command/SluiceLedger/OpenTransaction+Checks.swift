@@ -1,4 +1,5 @@
 import SluiceMessages
+import SluicePipeline
 
 // Checks of an event. They change no state.
 extension OpenTransaction {

@@ -1,11 +1,11 @@
 import SluiceJSON
-import SluiceMessages
-import SluicePipeline
+package import SluiceMessages
+package import SluicePipeline
 import SluiceTransport
 
 extension Credentials {
   /// The answer of a stage or a delegate to one challenge; nil in the same cases as ``answer(to:status:on:)``.
-  @Sendable static func answer(
+  @Sendable package static func answer(
     _ user: [UInt8], _ password: [UInt8], _ offer: ChallengeOffer, _ exchange: Exchange
   ) -> String? {
     Credentials(user: user, password: password).answer(to: [offer.challenge], status: offer.status, on: exchange)

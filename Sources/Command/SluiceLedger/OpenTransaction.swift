@@ -1,4 +1,5 @@
 import SluiceMessages
+import SluicePipeline
 
 /// What the events so far say about a transaction that has not ended.
 struct OpenTransaction: Sendable {

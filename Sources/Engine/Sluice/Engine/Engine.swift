@@ -6,6 +6,7 @@ public import SluicePipeline
 import SluicePluginHost
 import SluiceSupport
 public import SluiceTraceContext
+import SluiceTransport
 package import SluiceTrial
 import Synchronization
 
@@ -38,11 +39,12 @@ public final class Engine: Sendable {
   /// - Parameters:
   ///   - sources: files from which libraries are read at the start instead of from their paths in the configuration.
   ///     With them, a restarted engine can begin with the builds that served.
-  ///   - makeTransport: makes the transport of each loop.
+  ///   - wrap: wraps the transport of each loop; nil wraps none.
   package init(
-    _ configuration: Configuration, sources: [String: String], on hosted: HostedLoop?,
-    delegate: (any TransactionDelegate)?, trial: (any LibraryTrial)?, minimumLogLevel: LogLine.Level,
-    makeTransport: TransportMaker, log: @escaping @Sendable (LogLine) -> Void
+    _ configuration: Configuration, sources: [String: String], on hosted: HostedLoop? = nil,
+    delegate: (any TransactionDelegate)? = nil, trial: (any LibraryTrial)? = nil,
+    minimumLogLevel: LogLine.Level = .debug, wrap: TransportWrapper? = nil,
+    log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) {
     self.delegate = delegate
     hasDelegate = delegate != nil
@@ -50,7 +52,7 @@ public final class Engine: Sendable {
     var configuration = configuration
     isHosted = hosted != nil
     if isHosted { configuration.transport.loops = 1 }
-    workers = try Self.startWorkers(configuration, hosted?.loop, makeTransport)
+    workers = try Self.startWorkers(configuration, hosted?.loop, wrap)
     do throws(EngineError) {
       swaps = try SwapCoordinator(
         configuration, sources: sources, workers: workers, delegate: delegate?.binding(in: nil), trial: trial,
@@ -76,17 +78,18 @@ public final class Engine: Sendable {
 
   /// - Parameter hosted: the only loop, if it has no thread of its own.
   private static func startWorkers(
-    _ configuration: Configuration, _ hosted: Loop?, _ makeTransport: TransportMaker
+    _ configuration: Configuration, _ hosted: Loop?, _ wrap: TransportWrapper?
   ) throws(EngineError) -> [Worker] {
     let empty = Pipeline(loops: configuration.transport.loops)
     let callOuts = CallOutLog()
+    let approvals = TrustApprovals()
     var workers: [Worker] = []
     do throws(TransportError) {
       for index in 0..<configuration.transport.loops {
         let loop = if let hosted { hosted } else { try Loop(index: index) }
         do throws(TransportError) {
-          let transport = try makeTransport(loop, configuration.transport)
-          let worker = Worker(loop: loop, transport: transport, pipeline: empty)
+          let transport = try HTTPTransport(loop: loop, settings: configuration.transport, approvals: approvals)
+          let worker = Worker(loop: loop, transport: wrap?(loop, transport) ?? transport, pipeline: empty)
           worker.environment.callOuts = callOuts
           workers.append(worker)
         } catch {

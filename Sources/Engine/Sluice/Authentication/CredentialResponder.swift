@@ -1,19 +1,19 @@
-import SluiceAssembly
-import SluiceMessages
-import SluicePipeline
+package import SluiceAssembly
+package import SluiceMessages
+package import SluicePipeline
 
 /// Answers challenges for the engine, with the user and password of the URL.
-final class CredentialResponder: ChallengeResponder {
+package final class CredentialResponder: ChallengeResponder {
   private let policy: CredentialPolicy
 
-  init(_ policy: CredentialPolicy) { self.policy = policy }
+  package init(_ policy: CredentialPolicy) { self.policy = policy }
 
   /// The credentials of a proxy are in the proxy's URL, which the transport uses.
-  func hasCredentials(status: Int, for exchange: Exchange) -> Bool {
+  package func hasCredentials(status: Int, for exchange: Exchange) -> Bool {
     status == 401 && exchange.nativeRequest.url.userInfo != nil
   }
 
-  func answer(_ challenges: [Challenge], status: Int, on exchange: Exchange) -> String? {
+  package func answer(_ challenges: [Challenge], status: Int, on exchange: Exchange) -> String? {
     guard hasCredentials(status: status, for: exchange), let credentials = exchange.nativeRequest.url.credentials
     else { return nil }
     // If a stage or the caller has set the credentials header, the server has refused these credentials. The engine
@@ -25,12 +25,12 @@ final class CredentialResponder: ChallengeResponder {
     return credentials.answer(to: usable, status: status, on: exchange)
   }
 
-  func renew(_ request: inout Request, on exchange: Exchange) {
+  package func renew(_ request: inout Request, on exchange: Exchange) {
     CredentialSession.of(exchange, 401)?.renew(&request, on: exchange)
   }
 
   /// With ``CredentialPolicy/whenAsked``, nobody knows whether the server asks at all.
-  func awaitsChallenge(for exchange: Exchange) -> Bool {
+  package func awaitsChallenge(for exchange: Exchange) -> Bool {
     policy == .digest && hasCredentials(status: 401, for: exchange)
       && !exchange.nativeRequest.headers.contains("authorization")
   }

@@ -1,2 +1,0 @@
-// The types of which a recording consists.
-@_exported public import struct SluicePipeline.RecordedExchange
