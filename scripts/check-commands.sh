@@ -12,7 +12,7 @@
 #
 # Blocks marked ```sh measurement are not run, because they need a release build and take minutes. A block marked
 # ```text picture is a drawing and not an output.
-# usage: scripts/check-commands.sh [FILE…]      (default README.md, docs/command.md and docs/updates.md)
+# usage: scripts/check-commands.sh [FILE…]      (default README.md, docs/command/*.md and docs/updates.md)
 set -eu
 repository=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
@@ -168,7 +168,7 @@ check_text() { # document
   done <"$work/names"
 }
 
-[ $# -gt 0 ] || set -- README.md docs/command.md docs/updates.md
+[ $# -gt 0 ] || set -- README.md docs/command/*.md docs/updates.md
 cd "$repository"
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 passed=0

@@ -18,7 +18,7 @@ printf '%s\n' "$version" | grep -qE '^(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}(-[0-
 shown=$(sed -n '1s/.*"sluice \([^"]*\)".*/\1/p' share/man/man1/sluice.1)
 [ "$shown" = "$version" ] || fail "share/man/man1/sluice.1 is of version $shown, not $version; change its first line"
 
-for page in $(grep -lE 'sluice/[0-9]+\.[0-9]' README.md docs/*.md); do
+for page in $(grep -lE 'sluice/[0-9]+\.[0-9]' README.md docs/*.md docs/command/*.md); do
   for shown in $(grep -oE 'sluice/[0-9]+(\.[0-9]+)+' "$page" | sort -u); do
     [ "$shown" = "sluice/$version" ] || fail "$page shows $shown, not sluice/$version"
   done

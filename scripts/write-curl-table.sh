@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes tables of how "sluice send" treats curl's options into docs/command.md, in place of the existing tables.
+# Writes tables of how "sluice send" treats curl's options into docs/command/send.md, in place of the existing tables.
 # Usage: scripts/write-curl-table.sh COMMAND
 set -eu
 tables=$(mktemp)
@@ -8,7 +8,7 @@ trap 'rm -f "$tables" "$page"' EXIT
 "$1" help --curl >"$tables"
 awk -v tables="$tables" '
   /^The same: `/ { while ((getline line < tables) > 0) print line; skipping = 1; next }
-  skipping && /^### / { skipping = 0; print "" }
+  skipping && /^## / { skipping = 0; print "" }
   !skipping { print }
-' docs/command.md >"$page"
-cat "$page" >docs/command.md
+' docs/command/send.md >"$page"
+cat "$page" >docs/command/send.md

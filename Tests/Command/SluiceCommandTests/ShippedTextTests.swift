@@ -35,12 +35,20 @@ import Testing
     #expect(result.status == 2 && result.errorText.contains("expected bash, zsh or fish, found \"tcsh\""))
   }
 
+  /// The page of `sluice plugin new` is that of all commands of `plugin`; it has a section for each of them.
   @Test(arguments: commands) func `the documentation names each option of a command`(_ name: String) throws {
-    let page = try FileTree.readText(RepositoryRoot.path("docs/command.md"))
-    let text = try section(page, from: "## sluice \(name)", to: ["## "])
+    let words = name.split(separator: " ")
+    let page = try FileTree.readText(RepositoryRoot.path("docs/command/\(words[0]).md"))
+    let common = try section(page, from: "# sluice \(words[0])", to: words.count > 1 ? ["## "] : [])
+    let text = words.count > 1 ? try common + section(page, from: "## sluice \(name)", to: ["## "]) : common
     for option in try command(name).options where option.name != "help" {
       #expect(text.contains("`--\(option.name)"), "\(option.name)")
     }
+  }
+
+  @Test(arguments: commands) func `the first page of the documentation lists a command`(_ name: String) throws {
+    let page = try FileTree.readText(RepositoryRoot.path("docs/command/README.md"))
+    #expect(page.contains("| [`sluice \(name)`]("))
   }
 
   private static let pluginConfigurations = DocumentExample.all(in: "json").filter {

@@ -1,5 +1,5 @@
-/// The exit statuses of the command; the table is in `sluice help` and docs/command.md. ``SendStatus`` has those of
-/// failed requests of `send`.
+/// The exit statuses of the command; the table is in `sluice help` and docs/command/README.md. ``SendStatus`` has those
+/// of failed requests of `send`.
 struct ExitStatus: Equatable, Sendable {
   let code: Int32
 

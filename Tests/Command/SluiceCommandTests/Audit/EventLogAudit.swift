@@ -1,5 +1,5 @@
-/// An independent check of an event log. It was written only from the rules in `docs/command.md`, and is as simple as
-/// possible.
+/// An independent check of an event log. It was written only from the rules in `docs/command/verify-trace.md`, and is as
+/// simple as possible.
 ///
 /// Transactions are checked one by one when their `did_complete` is read.
 struct EventLogAudit {

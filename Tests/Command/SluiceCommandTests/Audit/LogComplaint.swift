@@ -1,6 +1,6 @@
 /// A broken rule in an event log.
 struct LogComplaint: Error, CustomStringConvertible {
-  /// The name of the rule in the table of `docs/command.md`.
+  /// The name of the rule in the table of `docs/command/verify-trace.md`.
   let rule: String
   let what: String
 

@@ -1,5 +1,5 @@
-/// The events of one transaction, in the order of the log, and the rules of `docs/command.md` that concern a single
-/// transaction.
+/// The events of one transaction, in the order of the log, and the rules of `docs/command/verify-trace.md` that concern
+/// a single transaction.
 ///
 /// Each rule is checked in its own pass over the events. One pass for all rules would be faster, but harder to compare
 /// with the table of the rules.

@@ -21,7 +21,7 @@ package struct DocumentExample: Sendable, CustomStringConvertible {
 
   static var pages: [String] {
     let folders =
-      ["", "docs/", "docs/decisions/", "Examples/", "Benchmarks/", "Fuzzers/"]
+      ["", "docs/", "docs/command/", "docs/decisions/", "Examples/", "Benchmarks/", "Fuzzers/"]
       + ["plugins", "Examples"].flatMap { parent in
         FileTree.names(in: RepositoryRoot.path(parent)).map { "\(parent)/\($0)/" }
       }

@@ -2,7 +2,7 @@ import Sluice
 import SluiceAssembly
 import SluiceJSON
 
-/// An event in `sluice dev`: a line for people and a document for programs. docs/command.md lists the events.
+/// An event in `sluice dev`: a line for people and a document for programs. docs/command/dev.md lists the events.
 struct DevEvent: Sendable {
   /// The member `event` of the document.
   enum Name: String, Sendable, CaseIterable {
