@@ -4,7 +4,8 @@ import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 
-/// A transfer of the program, with all its hops, and the transaction that runs for it.
+/// A transfer of the program, with all its hops, and the transaction that runs for it. Libcurl decides when a hop
+/// begins: `transferDidContinue` ends one hop and begins the next.
 ///
 /// Unchecked because it is confined to its loop, which each call enters.
 final class AttachedTransfer: Transfer, @unchecked Sendable {

@@ -5,7 +5,10 @@ import SluicePluginFile
 import SluicePluginHost
 import SluiceUpdateRules
 
-/// One change of an installation, from taking the lock to releasing it. Only one task uses it.
+/// One change of an installation, from taking the lock of its folder to releasing it. Only one task uses it.
+///
+/// It reads ``UpdateState``, and writes a new state to the folder before it acts on this state. Engines load builds
+/// without the lock.
 final class UpdateSession {
   let updater: Updater
   let rules: UpdateRules

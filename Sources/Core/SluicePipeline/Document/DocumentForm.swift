@@ -12,7 +12,13 @@ package protocol MessageDocument: AnyObject {
   var failure: MessageError? { get }
 }
 
-/// The document of a message that also has a native form. Records which of the two forms is current.
+/// The document of a message that also has a native form (method, URL, fields, body). Records which of the two forms is
+/// current.
+///
+/// The host makes the document when a stage asks for it, once for all stages of the phase. When a stage asks to write
+/// it, the document becomes current, and the native form is made again once, when something needs it: a native stage,
+/// the wire, the end of the response stages. If no stage asks, nothing is converted. This module knows that a document
+/// can exist, and nothing about JSON.
 ///
 /// It is a class, because few exchanges have a document: the others keep only an empty reference.
 package final class DocumentForm {

@@ -9,7 +9,11 @@ import SluiceMessages
 /// If no stage has decided, the retry policy is asked: about a status before the body is read, about a failure before
 /// the transaction ends.
 ///
-/// In every case ``Action/complete(_:)`` is returned exactly once; later events are answered with wait.
+/// In every case ``Action/complete(_:)`` is returned exactly once; later events are answered with wait. When a hop is
+/// given up for a retry, the machine first waits for the end of the hop, so that a late event of that hop is not taken
+/// for an event of the next one.
+///
+/// Events that occur in every transaction have functions of their own, so that no event value has to be created.
 struct TransactionMachine: Sendable {
   /// The facts about the pipeline that the machine needs, read when the transaction begins.
   struct Plan: Sendable {

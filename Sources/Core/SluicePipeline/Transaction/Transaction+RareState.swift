@@ -1,7 +1,7 @@
 import SluiceMessages
 
-/// State that few transactions have, behind one reference: with a larger transaction object, every request would take
-/// longer to begin and to end.
+/// State that few transactions have, behind one reference: otherwise a transaction would be larger than the blocks that
+/// the allocator keeps ready, and every request would take longer to begin and to end.
 final class RareState {
   /// The connection of the hop, after its transfer has ended; only if such facts are wanted.
   var endedConnection: ConnectionFacts?

@@ -4,8 +4,9 @@ package import SluiceTraceContext
 /// Performs the decisions of the ``TransactionMachine``: calls stages, starts transfers, sets the timer, calls tracers.
 ///
 /// Unchecked because it is confined to the loop on which it began; ``cancel()`` and ``resumeReceiving()`` post to that
-/// loop. It lives until it completes, which it does exactly once. It is also the exchange that its stages get: one
-/// object instead of two for each request.
+/// loop. It lives until it completes, which it does exactly once. It is also the exchange that its stages get; only a
+/// blocking stage gets a copy, which is an exchange without a transaction. So the pipeline allocates two objects for a
+/// request: the transaction, and the ``ResultRecord``, which outlives it.
 package final class Transaction: Exchange, @unchecked Sendable {
   package typealias Completion = (TransactionResult) -> Void
 

@@ -2,6 +2,7 @@ package import SluicePipeline
 package import SluicePluginHost
 
 /// The whole pipeline at one time: its configuration, its parts, and the `Pipeline` object that transactions retain.
+/// Immutable. Each part is an instance or a built-in; two snapshots share the parts that are the same in both.
 package final class Snapshot: Sendable {
   /// The number of the snapshot in the engine, counted from 1. The empty snapshot before the first one has the number
   /// 0.

@@ -5,7 +5,8 @@ import SluiceSupport
 import Synchronization
 
 /// A request that a plugin makes itself. It begins with `start` and is over when its completion has returned. It goes
-/// directly to the transport of its loop, without the stages, and follows no redirect.
+/// directly to the transport of its loop, without a transaction and so without the stages, and follows no redirect. It
+/// counts as open work of the instance, for which `destroy` waits, until its completion has returned.
 ///
 ///     start ─post─► begin ──► transport ──► transferDidEnd ──► completion, once
 ///                     │ parent gone, cancelled, host closing ────▲

@@ -2,6 +2,9 @@ import SluicePipeline
 import SluiceSupport
 
 /// The call-outs of an instance whose completion has not begun, and which of them were cancelled.
+///
+/// A completion removes its call from the set under the set's lock. So `cancel` either comes earlier and decides the
+/// outcome, or gets `STALE`.
 final class CallOutSet: Sendable {
   private struct Entry: Sendable {
     let call: CallOut
