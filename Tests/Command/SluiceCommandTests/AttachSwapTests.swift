@@ -68,6 +68,55 @@ import Testing
     #expect(fixture.server.requests.each("x-generation") == ["1", "2"])
   }
 
+  /// The state belongs to the plugin, not to its name in the configuration.
+  @Test(arguments: [("fixture", "3"), ("another", "1")])
+  func `a state goes to the next build of the same plugin only`(id: String, count: String) async throws {
+    let fixture = try AttachFixture()
+    let first = try await PluginCompiler.compile("keeps-state")
+    let second = try await PluginCompiler.compile("keeps-state", name: "second", defines: ["FIXTURE_ID=\"\(id)\""])
+    func write(_ library: String) throws {
+      _ = try fixture.folder.write(
+        "{\"plugins\": {\"s\": {\"library\": \"\(library)\"}}, \"request\": [\"s\"]}", to: "c.json")
+    }
+    try write(first.path)
+    let program = try await ForeignProgram.compile("by_line")
+    let command = try Self.start(fixture, program)
+    try command.write("\n")
+    try await command.waitForOutput(containing: "=> 0 200\n")
+    try command.write("\n")
+    try await fixture.server.waitForRequests(2)
+    try write(second.path)
+    try await command.waitForError(containing: "a new plan is ready")
+    command.writeAndClose([UInt8(ascii: "\n")])
+    #expect(try await command.wait().ending == .exited(0))
+    withExtendedLifetime((program, first, second)) {}
+    #expect(fixture.server.requests.each("x-count") == ["1", "2", count])
+  }
+
+  @Test(arguments: [(false, "1"), (true, "2")])
+  func `a program keeps its plan if a state that the new build needs is not saved`(
+    isOptional: Bool, generation: String
+  ) async throws {
+    let fixture = try AttachFixture()
+    let library = fixture.folder.path("libstamp.so")
+    let builds = try await StampedLibrary.inC(.savesNone, isStateOptional: isOptional)
+    try builds.install(1, at: library)
+    _ = try fixture.folder.write(
+      "{\"plugins\": {\"s\": {\"library\": \"\(library)\"}}, \"request\": [\"s\"]}", to: "c.json")
+    let program = try await ForeignProgram.compile("by_line")
+    let command = try Self.start(fixture, program)
+    try command.write("\n")
+    try await command.waitForOutput(containing: "=> 0 200\n")
+    try builds.install(2, at: library)
+    try await command.waitForError(containing: "a new plan is ready")
+    command.writeAndClose([UInt8(ascii: "\n")])
+    let result = try await command.wait()
+    #expect(result.ending == .exited(0))
+    #expect(result.errorText.contains("its state"))
+    withExtendedLifetime(program) {}
+    #expect(fixture.server.requests.each("x-generation") == ["1", generation])
+  }
+
   @Test(arguments: [[], ["-Z", "--no-progress-meter"]])
   func `the program waits for a Swift stage that suspends`(options: [String]) async throws {
     let fixture = try AttachFixture(

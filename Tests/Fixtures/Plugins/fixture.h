@@ -20,8 +20,12 @@ static inline const void *fixture_no_extension(const char *id) {
   return NULL;
 }
 
+#ifndef FIXTURE_ID
+#define FIXTURE_ID "fixture"
+#endif
+
 /// Declares a correct plugin; the arguments are members of its table.
-#define FIXTURE_PLUGIN(...) SLUICE_PLUGIN("fixture", "1.0.0", .summary = "A fixture.", __VA_ARGS__)
+#define FIXTURE_PLUGIN(...) SLUICE_PLUGIN(FIXTURE_ID, "1.0.0", .summary = "A fixture.", __VA_ARGS__)
 
 /// The lifecycle functions of a plugin that accepts any configuration. Its instance pointer is the host's table.
 #define FIXTURE_LIFE .create = fixture_create, .destroy = fixture_destroy

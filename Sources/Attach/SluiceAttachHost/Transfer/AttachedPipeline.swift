@@ -16,7 +16,7 @@ final class AttachedPipeline: Sendable {
   private static let endLimit = Duration.seconds(1)
 
   private let lanes: [AttachedLane]
-  private let runtime: HostRuntime
+  private let hosting: PluginHosting
   private let reporter: any Reporter
   private let events: EventFile?
   /// The caller's trace, from the environment of the program.
@@ -24,26 +24,27 @@ final class AttachedPipeline: Sendable {
   private let alarm: LaneAlarm
   let callOuts: CallOutService
   private let next = Atomic<Int>(0)
-  private let published = Locked<Snapshot?>(nil)
-  private let generationCount = Atomic<Int>(0)
+  private let snapshots: Locked<LiveSnapshots>
   /// The number of replaced snapshots whose parts are being ended.
   private let ending = Monitor(0)
   let explains: Bool
 
   init(_ plan: Plan, _ program: ProgramFunctions, reporter: any Reporter) {
-    let empty = Pipeline(loops: Self.laneCount)
+    let empty = Snapshot.empty(plan.configuration, loops: Self.laneCount)
+    snapshots = Locked(LiveSnapshots(published: empty))
     let callOuts = CallOutService(program)
     self.callOuts = callOuts
-    lanes = (0..<Self.laneCount).map { AttachedLane(index: $0, pipeline: empty, callOuts) }
+    lanes = (0..<Self.laneCount).map { AttachedLane(index: $0, pipeline: empty.pipeline, callOuts) }
     alarm = LaneAlarm(lanes.map(\.loop))
     self.reporter = reporter
     explains = plan.explains
     events = plan.events.map { EventFile(in: $0) }
     parent = Propagators.ofEnvironment().extract(from: EnvironmentCarrier.process).parent
-    runtime = HostRuntime(
+    let runtime = HostRuntime(
       loops: lanes.map(\.environment), programName: "sluice attach", programVersion: Product.version,
       features: .attached(runsResponseStages: plan.configuration.attach.runsResponseStages), trustsSchemas: true
     ) { [reporter] in reporter.log(LogLine($0)) }
+    hosting = PluginHosting(runtime: runtime) { [reporter] in reporter.log($0) }
   }
 
   /// Begins a transfer. Returns nil if its request cannot go through a pipeline. A nil answer means that a stage is
@@ -70,7 +71,7 @@ final class AttachedPipeline: Sendable {
 
   /// Makes the instances of a plan and publishes them; transfers that have begun keep the earlier instances.
   func take(_ plan: Plan) throws(EngineError) {
-    let before = published.withLock { $0 }
+    let before = snapshots.withLock { $0.published }
     var generations: [String: LoadedGeneration] = [:]
     for plugin in plan.configuration.plugins {
       guard let path = plugin.library, generations[path] == nil else { continue }
@@ -82,14 +83,12 @@ final class AttachedPipeline: Sendable {
     var configuration = Self.prepared(plan.configuration)
     callOuts.settings = configuration.transport
     events?.append(to: &configuration)
-    let draft = SnapshotDraft(configuration, generations, runtime: runtime, following: before) { [reporter] in
-      reporter.log($0)
-    }
+    let draft = hosting.draft(configuration, generations, following: before)
     let snapshot: Snapshot
     do {
       try draft.create()
-      snapshot = try draft.snapshot((before?.number ?? 0) + 1, loops: lanes.count, delegate: nil)
-      try draft.load(states(for: draft, before))
+      snapshot = try draft.snapshot(before.number + 1, loops: lanes.count)
+      try draft.load(savedStates(for: draft))
       try draft.activate()
     } catch {
       draft.undo()
@@ -104,17 +103,14 @@ final class AttachedPipeline: Sendable {
     reporter.report(result)
   }
 
-  private func load(_ path: String, _ plan: Plan, _ before: Snapshot?) throws(PluginError) -> LoadedGeneration {
+  private func load(_ path: String, _ plan: Plan, _ before: Snapshot) throws(PluginError) -> LoadedGeneration {
     guard let library = plan.libraries[path], let hash = ContentHash(hex: library.hash) else {
       throw PluginError(.notFound, .plugin(name: nil, path: path), "the plan of the command has no copy of it")
     }
-    if let known = before?.loaded[path], known.record.hash == hash { return known }
+    if let known = before.loaded[path], known.record.hash == hash { return known }
     try Self.checkRuntime(library, path)
-    let loaded = try Self.map(library, hash, path)
-    let number = generationCount.wrappingAdd(1, ordering: .relaxed).newValue
-    let plugin = try HostTable.enter(loaded, for: runtime, number: number)
-    return LoadedGeneration(
-      record: GenerationRecord(id: number, library: path, plugins: [], loaded), plugin: plugin)
+    return try hosting.enter(
+      Self.map(library, hash, path), of: path, for: plan.configuration.plugins(of: path))
   }
 
   /// The libraries that this process has mapped, by the path of the copy. A child of fork() has them too, even if their
@@ -162,61 +158,61 @@ final class AttachedPipeline: Sendable {
     return prepared
   }
 
-  private func states(for draft: SnapshotDraft, _ before: Snapshot?) -> [String: SavedState] {
+  private func savedStates(for draft: SnapshotDraft) throws(EngineError) -> [String: SavedState] {
     var states: [String: SavedState] = [:]
-    for part in draft.fresh {
-      guard let old = before?.part(part.plugin.name)?.instance else { continue }
-      do throws(PluginError) { states[part.plugin.name] = try old.saveStateHere() } catch {
-        reporter.log(
-          LogLine(level: .warning, stage: part.plugin.name, message: "its state was not saved: \(error)"))
+    for handover in draft.handovers {
+      do throws(PluginError) { states[handover.plugin.name] = try handover.old.saveStateHere() } catch {
+        try draft.goOn(without: handover, error)
       }
     }
     return states
   }
 
-  private func publish(_ snapshot: Snapshot, after before: Snapshot?) {
-    published.withLock { $0 = snapshot }
-    let open = before.map { OpenSnapshot($0, besides: snapshot, lanes: lanes.count, ending) }
+  private func publish(_ snapshot: Snapshot, after before: Snapshot) {
+    snapshots.withLock { $0.publish(snapshot) }
+    snapshot.serve(after: before)
+    let lanesLeft = LanesLeft(lanes.count)
     for (index, lane) in lanes.enumerated() {
       lane.loop.enter()
       lane.pipeline = snapshot.pipeline
-      if let before, let open { before.pipeline.leases[index].notifyWhenNone { open.laneIsEmpty() } }
+      before.pipeline.leases[index].notifyWhenNone { [weak self] in if lanesLeft.isLast() { self?.retire(before) } }
       lane.loop.leave()
     }
   }
 
-  /// Ends all parts. Call it when the process ends.
-  func close() {
-    guard let snapshot = published.withLock({ $0.take() }) else { return }
-    for part in snapshot.parts.reversed() { part.end(within: Self.endLimit) }
-    _ = ending.wait(upTo: Self.endLimit) { $0 == 0 ? () : nil }
-    runtime.close(within: Self.endLimit)
-    callOuts.threads.close(within: Self.endLimit)
-    alarm.close()
-  }
-}
-
-/// A replaced snapshot. The parts that the newer snapshot does not use are ended after its last transfer.
-private final class OpenSnapshot: Sendable {
-  private let parts: [SnapshotPart]
-  private let lanesLeft: Atomic<Int>
-  private let ending: Monitor<Int>
-
-  /// - Parameter ending: counts this snapshot while its parts are being ended.
-  init(_ snapshot: Snapshot, besides newer: Snapshot, lanes: Int, _ ending: Monitor<Int>) {
-    self.ending = ending
-    parts = snapshot.parts.filter { part in part.instance.map { !newer.holds($0) } ?? false }
-    lanesLeft = Atomic(lanes)
-  }
-
-  func laneIsEmpty() {
-    guard lanesLeft.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
+  /// Ends the parts of a snapshot that no other snapshot has. Called after its last transfer.
+  private func retire(_ snapshot: Snapshot) {
+    let parts = snapshots.withLock { $0.release(snapshot) }
+    guard !parts.isEmpty else { return }
     ending.update { $0 += 1 }
-    // The parts are ended on another thread, because the instances wait for calls that may need this lane.
-    let isStarted = SystemThread.start("sluice-end") { [parts, ending] in
+    // The parts are ended on another thread, because the instances wait for calls that may need a lane.
+    let isStarted = SystemThread.start("sluice-end") { [ending] in
       for part in parts.reversed() { part.end(within: .seconds(5)) }
       ending.update { $0 -= 1 }
     }
     if !isStarted { ending.update { $0 -= 1 } }
   }
+
+  /// Ends all parts. Call it when the process ends.
+  func close() {
+    let snapshot = snapshots.withLock { snapshots in
+      defer { snapshots.publish(Snapshot.empty(snapshots.published.configuration, loops: Self.laneCount)) }
+      return snapshots.published
+    }
+    for part in snapshot.parts.reversed() { part.end(within: Self.endLimit) }
+    _ = ending.wait(upTo: Self.endLimit) { $0 == 0 ? () : nil }
+    hosting.runtime.close(within: Self.endLimit)
+    callOuts.threads.close(within: Self.endLimit)
+    alarm.close()
+  }
+}
+
+/// Counts the lanes that have transfers on a replaced snapshot.
+private final class LanesLeft: Sendable {
+  private let count: Atomic<Int>
+
+  init(_ count: Int) { self.count = Atomic(count) }
+
+  /// Called when a lane has no more transfers. Returns true for the last lane.
+  func isLast() -> Bool { count.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
 }

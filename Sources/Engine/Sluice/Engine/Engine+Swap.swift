@@ -51,14 +51,14 @@ extension Engine {
   /// - Throws: if the text is not a hash, or if the store cannot be written. In the second case, only this engine
   ///   refuses the build.
   public func refuse(hash: String, because reason: String) throws(PluginError) {
-    try swaps.registry.refusalList().add(hash, because: reason)
+    try swaps.store.refusalList().add(hash, because: reason)
   }
 
   /// Removes a build from the list of refused builds; nil removes all.
   /// - Throws: if the store cannot be used, or if a refusal remains in it. The next engine will read that refusal
   ///   again.
   public func clearRefusals(hash: String? = nil) throws(PluginError) {
-    try swaps.registry.refusalList().clear(hash)
+    try swaps.store.refusalList().clear(hash)
   }
 
   private static func outcome(_ answer: (SwapReport, EngineError?)) throws(SwapError) -> SwapReport {

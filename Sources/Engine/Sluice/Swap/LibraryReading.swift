@@ -12,13 +12,13 @@ struct LibraryReading: Sendable {
   /// Returns nil if the content has the given hash. Throws if this host cannot use the library, or if the file is
   /// incomplete.
   init?(
-    _ file: String, of library: String, _ known: ContentHash?, _ registry: GenerationRegistry,
+    _ file: String, of library: String, _ known: ContentHash?, _ store: PluginStoreAccess,
     _ allowed: Set<LibraryHazard>
   ) throws(PluginError) {
     self.file = file
     image = try LibraryImage(reading: file, as: library)
     if image.hash == known { return nil }
-    facts = try registry.loader().facts(of: image, allowing: allowed)
+    facts = try store.loader().facts(of: image, allowing: allowed)
   }
 
   /// Whether the file's content has changed since it was read. If so, the file might have been incomplete at that time.

@@ -21,7 +21,7 @@ extension SwapCoordinator {
     let deadline = MonotonicClock.now + limit
     func left() -> Duration { max(deadline - MonotonicClock.now, .zero) }
     _ = state.wait(upTo: limit) { $0.machine.endingCount == 0 && $0.actions.isEmpty ? true : nil }
-    let parts = state.withLock { $0.snapshots }.reversed().flatMap(\.parts)
+    let parts = state.withLock { $0.live.all }.reversed().flatMap(\.parts)
     var ended: [SnapshotPart] = []
     for part in parts where part.instance != nil && !ended.contains(where: { $0.instance === part.instance }) {
       ended.append(part)
@@ -40,7 +40,7 @@ extension SwapCoordinator {
     }
     state.update { state in
       // The published snapshot is kept, because a program can query an engine that has ended.
-      for snapshot in state.snapshots.dropFirst() { _ = state.release(snapshot) }
+      for snapshot in state.live.all.dropFirst() { _ = state.release(snapshot) }
       state.isOver = true
     }
   }

@@ -92,7 +92,7 @@ extension SwapCoordinator {
         let snapshot = try await steps(of: request, &changes)
         state.withLock { state in
           state.changes[id] = changes
-          state.adopt(snapshot)
+          state.live.adopt(snapshot)
         }
         handle(.made(id, snapshot: snapshot.number, terms(of: snapshot)))
       } catch { stop(request, changes, error) }
@@ -106,7 +106,7 @@ extension SwapCoordinator {
   /// in the meantime, a rollback is not possible, so there is no probation.
   private func terms(of snapshot: Snapshot) -> SwapMachine.Terms {
     var terms = snapshot.configuration.swap.terms
-    guard terms.probation != nil, let refusals = registry.refusals else { return terms }
+    guard terms.probation != nil, let refusals = store.refusals else { return terms }
     let refused = published.generations.first { record in
       !snapshot.holds(record) && refusals.reason(for: record.hash) != nil
     }
@@ -167,12 +167,12 @@ extension SwapCoordinator {
 
   private func refuseBuilds(of worse: Int, besides better: Int, _ id: Int) {
     let (bad, good, reason) = state.withLock { state in
-      (state.snapshot(worse), state.snapshot(better), state.requests[id]?.reason ?? "")
+      (state.live[worse], state.live[better], state.requests[id]?.reason ?? "")
     }
     let refused = (bad?.generations ?? []).filter { good?.holds($0) == false }
     observer.withLock { $0 }?.buildsWereRefused(refused.map(\.hash.hex), because: reason)
     for record in refused {
-      do { try registry.refusals?.add(record.hash.hex, because: reason) } catch {
+      do { try store.refusals?.add(record.hash.hex, because: reason) } catch {
         log(
           LogLine(
             level: .warning, plugin: record.pluginID, generation: record.id, stage: record.plugins.first,

@@ -19,8 +19,9 @@ extension SwapCoordinator {
 
   /// Publishes the first snapshot. No loop runs a transaction yet, so nothing can delay the publication.
   func serve(_ first: Snapshot) {
+    let empty = published
     state.withLock { $0 = SwapState(published: first, loops: workers.count) }
-    for instance in first.instances { instance.isServing = true }
+    first.serve(after: empty)
     for worker in workers { post(to: worker) }
   }
 
@@ -29,7 +30,7 @@ extension SwapCoordinator {
   private func take(_ worker: Worker) {
     let newest = state.update { state in
       state.actions += state.machine.handle(.took(loop: worker.loop.index), at: MonotonicClock.now)
-      return state.snapshot(state.machine.newest.snapshot)
+      return state.live[state.machine.newest.snapshot]
     }
     if let newest { worker.pipeline = newest.pipeline }
   }
@@ -38,21 +39,17 @@ extension SwapCoordinator {
   /// have taken it.
   func settle(_ settlement: SwapMachine.Settlement) {
     let found: (request: SwapRequest?, old: Snapshot, new: Snapshot)? = state.withLock { state in
-      guard let old = state.snapshot(settlement.replaced), let new = state.snapshot(settlement.snapshot) else {
+      guard let old = state.live[settlement.replaced], let new = state.live[settlement.snapshot] else {
         return nil
       }
       let request = state.requests[settlement.request]
-      state.published = new
+      state.live.publish(new)
       state.restorePoint = request?.kind.isReturn == false ? SwapState.RestorePoint(old) : nil
       return (request, old, new)
     }
     guard let (request, old, new) = found else { return }
     runtime.callOuts = new.configuration.callOutLimits
-    for instance in old.instances where !new.holds(instance) { instance.isServing = false }
-    for instance in new.instances { instance.isServing = true }
-    for record in new.generations {
-      record.plugins = new.parts.filter { $0.generation === record }.map(\.plugin.name)
-    }
+    new.serve(after: old)
     if let request { answer(request, settlement, old, new) }
   }
 

@@ -9,7 +9,7 @@ extension SwapCoordinator {
   /// The time limit for deactivating and destroying the instances of an old snapshot.
   private static let endLimit = Duration.seconds(5)
 
-  private func snapshot(_ number: Int) -> Snapshot? { state.withLock { $0.snapshot(number) } }
+  private func snapshot(_ number: Int) -> Snapshot? { state.withLock { $0.live[number] } }
 
   /// For each loop, sends `emptied` to the machine when no transaction runs on the snapshot any more. The newest
   /// publication was posted to the loops before this call. From here on, they therefore begin no new transaction on the
@@ -39,7 +39,7 @@ extension SwapCoordinator {
   /// Tells the machine whether notifications or scheduled work are unfinished in instances that no other snapshot has.
   func countCompletions(_ number: Int) {
     let (snapshot, others) = state.withLock { state in
-      (state.snapshot(number), state.snapshots.filter { $0.number != number })
+      (state.live[number], state.live.all.filter { $0.number != number })
     }
     let isWorking =
       snapshot?.instances.contains { instance in
@@ -62,13 +62,13 @@ extension SwapCoordinator {
 
   /// The builds of the snapshot that belong to no other live snapshot.
   private func alone(_ snapshot: Snapshot) -> [GenerationRecord] {
-    let others = state.withLock { $0.snapshots.filter { $0 !== snapshot } }
+    let others = state.withLock { $0.live.all.filter { $0 !== snapshot } }
     return snapshot.generations.filter { record in !others.contains { $0.holds(record) } }
   }
 
   func end(_ number: Int, _ reason: String) {
     let found = state.withLock { state in
-      state.snapshot(number).map { (snapshot: $0, parts: state.release($0)) }
+      state.live[number].map { (snapshot: $0, parts: state.release($0)) }
     }
     guard let found else { return handle(.ended(snapshot: number)) }
     let names = found.parts.map { "\"\($0.plugin.name)\"" }.joined(separator: ", ")

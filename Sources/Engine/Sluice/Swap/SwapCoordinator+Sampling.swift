@@ -6,7 +6,7 @@ import SluiceSupport
 // Compares the serving snapshot with the snapshot that it replaced.
 extension SwapCoordinator {
   func sample(_ new: Int, _ old: Int) {
-    let (serving, standby) = state.withLock { ($0.snapshot(new), $0.snapshot(old)) }
+    let (serving, standby) = state.withLock { ($0.live[new], $0.live[old]) }
     guard let serving, let standby else { return }
     let floor = (serving.configuration.swap.probation ?? SwapSettings.Probation()).transactions
     let breach = ProbationRule(floor: floor).breach(

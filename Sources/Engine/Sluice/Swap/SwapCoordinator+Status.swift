@@ -11,10 +11,10 @@ extension SwapCoordinator {
 
   func status() async -> EngineStatus {
     let state = self.state.withLock { $0 }
-    let snapshots = state.snapshots
+    let snapshots = state.live.all
     let (running, silent) = await survey(snapshots, isOver: state.isClosed)
-    let use = registry.use
-    let generations = registry.records.map { record in
+    let use = mapped
+    let generations = hosting.records.map { record in
       generation(record, state, zip(snapshots, running).filter { $0.0.holds(record) }.map { ($0.0, $0.1) })
     }
     return EngineStatus(
@@ -28,7 +28,7 @@ extension SwapCoordinator {
           standby: standby.snapshot, remaining: max(standby.end - MonotonicClock.now, .zero), transactions: Int(ended))
       },
       running: state.running(at: MonotonicClock.now), queued: state.machine.queue.entries.count, waits: waits(),
-      history: state.history, refused: registry.refusals?.all ?? [:], silentLoops: silent, stalls: watchdog.stalls)
+      history: state.history, refused: store.refusals?.all ?? [:], silentLoops: silent, stalls: watchdog.stalls)
   }
 
   /// The publications and drains that are delayed because a loop does not answer.

@@ -31,7 +31,7 @@ extension SwapCoordinator {
     }
     var generations = current.loaded
     var fresh: [GenerationRecord] = []
-    let used = registry.use
+    let used = mapped
     defer { warnOfBudget(used, goal.configuration.swap) }
     do throws(SwapStop) {
       for candidate in candidates {
@@ -96,9 +96,9 @@ extension SwapCoordinator {
       var patience = goal.patience
       while true {
         try checkpoint()
-        let result = await ControlThread.run { [registry, file] in
+        let result = await ControlThread.run { [store, file] in
           Result { () throws(PluginError) in
-            try LibraryReading(file, of: library, known?.hash, registry, goal.configuration.allowed(of: library))
+            try LibraryReading(file, of: library, known?.hash, store, goal.configuration.allowed(of: library))
           }
         }
         do {
@@ -137,7 +137,7 @@ extension SwapCoordinator {
 
   private func checkRefusals(_ readings: [LibraryReading], _ goal: Goal) throws(SwapStop) {
     for image in readings.map(\.image) {
-      guard let refusals = registry.refusals, let reason = refusals.reason(for: image.hash) else { continue }
+      guard let refusals = store.refusals, let reason = refusals.reason(for: image.hash) else { continue }
       if goal.kind == .start {
         sayRefused(image.path, reason, goal.configuration)
         continue
@@ -160,7 +160,7 @@ extension SwapCoordinator {
   /// serve.
   func refusalOfReturn() -> EngineError? {
     let (current, point) = state.withLock { ($0.published, $0.restorePoint) }
-    guard let point, let refusals = registry.refusals else { return nil }
+    guard let point, let refusals = store.refusals else { return nil }
     for (library, build) in point.builds.sorted(by: { $0.key < $1.key })
     where current.generation(of: library)?.hash != build.hash {
       guard let reason = refusals.reason(for: build.hash) else { continue }
@@ -181,11 +181,11 @@ extension SwapCoordinator {
   private func checkBudget(_ readings: [LibraryReading], _ settings: SwapSettings) throws(SwapStop) {
     let more = GenerationBudget.Use(
       count: readings.count, bytes: readings.reduce(0) { $0 + $1.facts.mappedBytes })
-    if let refusal = GenerationBudget(settings).refusal(of: more, after: registry.use) { throw .impossible(refusal) }
+    if let refusal = GenerationBudget(settings).refusal(of: more, after: mapped) { throw .impossible(refusal) }
   }
 
   private func warnOfBudget(_ earlier: GenerationBudget.Use, _ settings: SwapSettings) {
-    guard let warning = GenerationBudget(settings).warning(from: earlier, to: registry.use) else { return }
+    guard let warning = GenerationBudget(settings).warning(from: earlier, to: mapped) else { return }
     log(LogLine(level: .warning, message: warning))
   }
 
@@ -195,8 +195,8 @@ extension SwapCoordinator {
     var candidates: [StagedLibrary] = []
     for reading in readings {
       try checkpoint()
-      let result = await ControlThread.run { [registry] in
-        Result { () throws(PluginError) in try registry.loader().stage(reading.image, reading.facts) }
+      let result = await ControlThread.run { [store] in
+        Result { () throws(PluginError) in try store.loader().stage(reading.image, reading.facts) }
       }
       do { candidates.append(try result.get()) } catch { throw refusal(error, reading.image.path, configuration) }
     }
@@ -258,8 +258,10 @@ extension SwapCoordinator {
     _ candidate: StagedLibrary, _ configuration: Configuration
   ) async throws(SwapStop) -> LoadedGeneration {
     let plugins = configuration.plugins(of: candidate.path)
-    let result = await ControlThread.run(within: Self.stepLimit) { [registry] in
-      Result { () throws(PluginError) in try registry.load(candidate, for: plugins) }
+    let result = await ControlThread.run(within: Self.stepLimit) { [hosting] in
+      Result { () throws(PluginError) in
+        try hosting.enter(try candidate.load(), of: candidate.path, for: plugins)
+      }
     } late: { [self] result in
       if case .success(let loaded) = result { loaded.record.end(.refused("it took too long to load")) }
       handle(.caughtUp)
@@ -281,8 +283,7 @@ extension SwapCoordinator {
     if goal.kind != .swap {
       for warning in goal.configuration.warnings { log(LogLine(level: .warning, message: warning)) }
     }
-    let draft = SnapshotDraft(
-      goal.configuration, generations, runtime: runtime, following: current, isSwap: goal.kind == .swap, log: log)
+    let draft = hosting.draft(goal.configuration, generations, following: current, isSwap: goal.kind == .swap)
     let number = state.withLock { state in
       state.lastSnapshot += 1
       return state.lastSnapshot
@@ -293,7 +294,7 @@ extension SwapCoordinator {
       try draft.create()
       return try draft.snapshot(number, loops: loops, delegate: delegate, challengeResponder: responder)
     }
-    let states = try await save(draft, current)
+    let states = try await save(draft)
     try await call(draft, "load and activate") { () throws(EngineError) in
       try draft.load(states)
       try draft.activate()
@@ -372,21 +373,16 @@ extension SwapCoordinator {
 
   /// The states of the instances that will be replaced, by name. They are saved directly before the new instances load
   /// them.
-  private func save(_ draft: SnapshotDraft, _ current: Snapshot) async throws(SwapStop) -> [String: SavedState] {
+  private func save(_ draft: SnapshotDraft) async throws(SwapStop) -> [String: SavedState] {
     var states: [String: SavedState] = [:]
-    for part in draft.fresh {
-      guard let new = part.instance, new.keepsState, let old = current.part(part.plugin.name)?.instance,
-        old.generation.id == new.generation.id
-      else { continue }
-      do { states[part.plugin.name] = try await old.saveState(within: Self.saveLimit) } catch {
-        guard new.isStateOptional else {
+    for handover in draft.handovers {
+      do throws(PluginError) {
+        states[handover.plugin.name] = try await handover.old.saveState(within: Self.saveLimit)
+      } catch {
+        do throws(EngineError) { try draft.goOn(without: handover, error) } catch {
           await undo(draft)
-          throw .refused(.plugin(error, part.plugin.location))
+          throw .refused(error)
         }
-        log(
-          LogLine(
-            level: .warning, plugin: old.generation.id, generation: old.generation.number, stage: part.plugin.name,
-            message: "\(error); the new build begins without a saved state, which is optional"))
       }
     }
     return states

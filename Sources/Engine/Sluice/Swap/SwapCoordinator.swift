@@ -10,8 +10,8 @@ import SluiceTrial
 /// on its own thread (SwapCoordinator+Performing).
 final class SwapCoordinator: Sendable {
   let workers: [Worker]
-  let runtime: HostRuntime
-  let registry: GenerationRegistry
+  let hosting: PluginHosting
+  let store: PluginStoreAccess
   let delegate: StageBinding?
   let trial: (any LibraryTrial)?
   let log: @Sendable (LogLine) -> Void
@@ -34,10 +34,9 @@ final class SwapCoordinator: Sendable {
       callOuts: configuration.callOutLimits, blockingCalls: configuration.limits.blockingCalls,
       credentials: Credentials.answer,
       minimumLogLevel: PluginLogEntry.Level(minimumLogLevel), log: { log(LogLine($0)) })
-    self.runtime = runtime
-    registry = GenerationRegistry(store: configuration.store, file: configuration.file, runtime: runtime)
-    let empty = Snapshot(
-      number: 0, configuration: configuration, parts: [], pipeline: Pipeline(loops: workers.count))
+    hosting = PluginHosting(runtime: runtime, log: log)
+    store = PluginStoreAccess(folder: configuration.store, file: configuration.file, offer: runtime.offer)
+    let empty = Snapshot.empty(configuration, loops: workers.count)
     let state = Monitor(SwapState(published: empty, loops: workers.count))
     self.state = state
     watchdog = Watchdog(
@@ -79,16 +78,21 @@ final class SwapCoordinator: Sendable {
   /// Lets everything else that depends on a stuck loop continue elsewhere.
   private func leave(_ obstacle: LoopObstacle) {
     if obstacle.hasDied { handle(.died(loop: obstacle.loop)) }
-    let snapshots = state.withLock { $0.snapshots }
+    let snapshots = state.withLock { $0.live.all }
     for instance in snapshots.flatMap(\.instances) { instance.leave(workers[obstacle.loop].environment) }
     stuckLoopObserver.withLock { $0 }?.loopIsStuck(obstacle.loop)
   }
+
+  var runtime: HostRuntime { hosting.runtime }
+
+  /// The builds that the engine has mapped since its start.
+  var mapped: GenerationBudget.Use { GenerationBudget.Use(hosting.records) }
 
   var published: Snapshot { state.withLock { $0.published } }
 
   /// The sum of the counts of all snapshots so far.
   func metrics() -> MetricsSnapshot {
-    let (snapshots, retired) = state.withLock { ($0.snapshots, $0.retired) }
+    let (snapshots, retired) = state.withLock { ($0.live.all, $0.retired) }
     let counted = snapshots.flatMap { $0.pipeline.metrics.map { $0.snapshot() } }
     return MetricsSnapshot(merging: counted + [retired])
   }
@@ -147,7 +151,7 @@ extension SwapCoordinator {
       }
     if report.changes.isEmpty { return log(LogLine(level: level, message: report.lineWithTime, swap: report)) }
     for change in report.changes {
-      let record = registry.records.first { $0.id == (change.new ?? change.old)?.generation }
+      let record = hosting.records.first { $0.id == (change.new ?? change.old)?.generation }
       log(
         LogLine(
           level: level, plugin: record?.pluginID, generation: record?.id, stage: change.plugins.first,

@@ -22,9 +22,7 @@ struct SwapState: Sendable {
   var hasPerformer = false
   var isOver = false
 
-  var published: Snapshot
-  /// Every snapshot on which transactions can be running.
-  private(set) var live: [Int: Snapshot]
+  var live: LiveSnapshots
   var restorePoint: RestorePoint?
   /// The counts of ended snapshots.
   var retired = MetricsSnapshot()
@@ -41,20 +39,14 @@ struct SwapState: Sendable {
   /// - Parameter published: the snapshot that all loops have. This object must be created before any loop begins a
   ///   transaction.
   init(published: Snapshot, loops: Int) {
-    self.published = published
-    live = [published.number: published]
+    live = LiveSnapshots(published: published)
     lastSnapshot = published.number
     machine = SwapMachine(loops: loops, snapshot: published.number, published.configuration.swap.terms)
   }
 
   var isClosed: Bool { machine.isClosed }
 
-  /// Every snapshot on which transactions can be running, with the published snapshot first.
-  var snapshots: [Snapshot] {
-    [published] + live.values.filter { $0 !== published }.sorted { $0.number < $1.number }
-  }
-
-  func snapshot(_ number: Int) -> Snapshot? { live[number] }
+  var published: Snapshot { live.published }
 
   /// The snapshot that is being published; nil if there is none. Some loops might have taken it already.
   var arriving: Snapshot? {
@@ -64,8 +56,6 @@ struct SwapState: Sendable {
 
   var standby: Snapshot? { machine.standby.flatMap { live[$0.snapshot] } }
 
-  mutating func adopt(_ snapshot: Snapshot) { live[snapshot.number] = snapshot }
-
   mutating func note(_ report: SwapReport) {
     history.append(report)
     if history.count > Self.historyLimit { history.removeFirst(history.count - Self.historyLimit) }
@@ -73,12 +63,8 @@ struct SwapState: Sendable {
 
   /// Removes a snapshot from the live snapshots, but keeps its counts. Returns the parts that no other snapshot has.
   mutating func release(_ snapshot: Snapshot) -> [SnapshotPart] {
-    live[snapshot.number] = nil
     retired.merge(MetricsSnapshot(merging: snapshot.pipeline.metrics.map { $0.snapshot() }))
-    return snapshot.parts.filter { part in
-      guard let instance = part.instance else { return false }
-      return !live.values.contains { $0.holds(instance) }
-    }
+    return live.release(snapshot)
   }
 }
 

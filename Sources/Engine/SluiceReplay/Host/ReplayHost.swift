@@ -17,7 +17,7 @@ package final class ReplayHost: Sendable {
   private let loop: Loop
   private let clock: ReplayLoop
   private let environment: LoopEnvironment
-  private let runtime: HostRuntime
+  private let hosting: PluginHosting
   private let draft: SnapshotDraft
   private let pipeline: Pipeline
   private let wire = ReplayWire()
@@ -47,27 +47,24 @@ package final class ReplayHost: Sendable {
       environment.callOutTransport = StubTransport(loop: clock, files: files) { callOuts.answer($0) }
     } catch { throw .transport(error) }
     environment.waitsToRetry = false
-    runtime = HostRuntime(
-      loops: [environment], programName: "sluice", programVersion: Product.version, isTrial: true,
-      credentials: Credentials.answer,
+    hosting = PluginHosting(
+      runtime: HostRuntime(
+        loops: [environment], programName: "sluice", programVersion: Product.version, isTrial: true,
+        credentials: Credentials.answer, log: { _ in }),
       log: { _ in })
     var generations: [String: LoadedGeneration] = [:]
-    for (number, path) in configuration.libraries.enumerated() {
+    for path in configuration.libraries {
       let plugin = configuration.plugins.first { $0.library == path }
       do throws(PluginError) {
-        generations[path] = try Self.load(copies[path] ?? path, as: path, number + 1, runtime, step)
+        generations[path] = try Self.load(copies[path] ?? path, as: path, configuration, hosting, step)
       } catch { throw .plugin(error, plugin?.location ?? ConfigurationLocation()) }
     }
-    draft = SnapshotDraft(configuration, generations, runtime: runtime, log: { _ in })
+    draft = hosting.draft(configuration, generations)
     step("in create of its instances")
     try draft.create()
-    let stages = Dictionary(draft.parts.map { ($0.plugin.name, $0.stage) }) { first, _ in first }
-    let builder = PipelineBuilder(
-      configuration: configuration, stages: stages,
-      challengeResponder: CredentialResponder(configuration.credentialPolicy), journalKey: key)
-    do { pipeline = try builder.build(generation: 1, loops: 1, resources: draft.parts.compactMap(\.instance)) } catch {
-      throw .configuration(error)
-    }
+    pipeline = try draft.snapshot(
+      1, loops: 1, challengeResponder: CredentialResponder(configuration.credentialPolicy), journalKey: key
+    ).pipeline
     transport.whenStalled = { [unowned environment, clock, pipeline] in
       clock.post { environment.passDeadlines(on: pipeline) }
     }
@@ -86,14 +83,14 @@ package final class ReplayHost: Sendable {
   }
 
   private static func load(
-    _ copy: String, as path: String, _ number: Int, _ runtime: HostRuntime, _ step: (String) -> Void
+    _ copy: String, as path: String, _ configuration: Configuration, _ hosting: PluginHosting,
+    _ step: (String) -> Void
   ) throws(PluginError) -> LoadedGeneration {
-    let staged = try StagedLibrary(borrowing: copy, as: path, offer: runtime.offer)
+    let staged = try StagedLibrary(borrowing: copy, as: path, offer: hosting.runtime.offer)
     step("while it was loaded (in a constructor, or a global initializer)")
     let loaded = try staged.load()
     step("in its entry point")
-    let plugin = try HostTable.enter(loaded, for: runtime, number: number)
-    return LoadedGeneration(record: GenerationRecord(id: number, library: path, plugins: [], loaded), plugin: plugin)
+    return try hosting.enter(loaded, of: path, for: configuration.plugins(of: path))
   }
 
   /// Runs one exchange. Returns nil if the exchange does not end. This happens only if a stage does not return.
@@ -154,7 +151,7 @@ package final class ReplayHost: Sendable {
   /// Ends the instances.
   package func close() {
     draft.undo()
-    runtime.close(within: SnapshotDraft.undoLimit)
+    hosting.runtime.close(within: SnapshotDraft.undoLimit)
     loop.shutdown()
   }
 }

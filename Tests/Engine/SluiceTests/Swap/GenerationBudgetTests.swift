@@ -1,7 +1,6 @@
-import SluiceAssembly
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 struct GenerationBudgetTests {
   private typealias Use = GenerationBudget.Use

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// The rule that decides when a new snapshot is worse than the previous one.
 @Suite struct ProbationRuleTests {

@@ -18,10 +18,10 @@ import SluicePluginFile
       let line = "\(call?.plugin.name ?? "") \(call?.function.rawValue ?? ""): \(entry.message)"
       said.update { $0.append(line) }
     }
-    let registry = GenerationRegistry(store: folder.path("store"), runtime: runtime)
+    let hosting = PluginHosting(runtime: runtime, log: { _ in })
     let library = try #require(configuration.libraries.first)
-    let loaded = try registry.load(registry.loader().stage(library), for: ["a"])
-    let draft = SnapshotDraft(configuration, [library: loaded], runtime: runtime, log: { _ in })
+    let staged = try PluginLoader(store: folder.path("store"), offer: runtime.offer).stage(library)
+    let draft = hosting.draft(configuration, [library: try hosting.enter(staged.load(), of: library, for: ["a"])])
     drafted.update { $0 = draft }
     // The plugin logs a line in load and in activate, and the log handler notes the call under way.
     try draft.create()

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// The actions that the swap machine returns for each event.
 @Suite struct SwapMachineTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// Which of several swaps are performed, and in which order.
 @Suite struct SwapQueueTests {

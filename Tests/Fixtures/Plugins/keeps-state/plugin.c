@@ -1,22 +1,29 @@
-// Counts requests and passes the count on as its state. It refuses states that are not a count, and crashes in load if
-// the count is 13.
+// Counts requests, shows the count in `x-count`, and passes it on as its state. It refuses states that are not a count,
+// and crashes in load if the count is 13. FIXTURE_ID is the id of another plugin.
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "../fixture.h"
 
 struct counter {
+  const sluice_host *host;
   json_int_t count;
 };
 
 static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
-  (void)host, (void)config, (void)error;
-  *instance = calloc(1, sizeof(struct counter));
-  return *instance ? SLUICE_STATUS_OK : SLUICE_STATUS_NO_MEMORY;
+  (void)config, (void)error;
+  struct counter *self = calloc(1, sizeof *self);
+  if (!self) return SLUICE_STATUS_NO_MEMORY;
+  self->host = host;
+  *instance = self;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
-  (void)exchange;
-  __atomic_add_fetch(&((struct counter *)instance)->count, 1, __ATOMIC_RELAXED);
+  struct counter *self = instance;
+  char text[24];
+  snprintf(text, sizeof text, "%lld", (long long)__atomic_add_fetch(&self->count, 1, __ATOMIC_RELAXED));
+  sluice_set_request_header(self->host, exchange, "x-count", text);
   return SLUICE_VERDICT_CONTINUE;
 }
 

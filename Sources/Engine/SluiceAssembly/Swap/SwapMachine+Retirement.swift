@@ -1,8 +1,8 @@
 // Ends replaced snapshots.
 extension SwapMachine {
   /// A replaced snapshot that the engine will not return to.
-  struct Retired: Sendable, Hashable {
-    enum Phase: Sendable, Hashable {
+  package struct Retired: Sendable, Hashable {
+    package enum Phase: Sendable, Hashable {
       /// The engine waits for its transactions to finish.
       case draining(until: Duration)
       /// Its suspended transactions have been expired, and the engine waits for their end.
@@ -19,16 +19,16 @@ extension SwapMachine {
       case kept
     }
 
-    var snapshot: Int
-    var reason: String
-    var since: Duration
+    package var snapshot: Int
+    package var reason: String
+    package var since: Duration
     /// The loops on which transactions of this snapshot can still run.
-    var remaining: Set<Int>
+    package var remaining: Set<Int>
     /// The time when all current work on the snapshot must have ended.
-    var end: Duration
-    var phase: Phase
+    package var end: Duration
+    package var phase: Phase
 
-    var deadline: Duration? {
+    package var deadline: Duration? {
       switch phase {
       case .draining(let until), .expiring(let until): until
       case .completing(_, let next): next
@@ -38,7 +38,7 @@ extension SwapMachine {
   }
 
   /// The number of snapshots whose instances are being ended.
-  var endingCount: Int { retired.count { $0.phase == .ending } }
+  package var endingCount: Int { retired.count { $0.phase == .ending } }
 
   mutating func retire(_ snapshot: Int, _ reason: String, _ now: Duration) -> [Action] {
     let remaining = (users[snapshot] ?? []).filter { !loops[$0].isDead }
@@ -123,7 +123,7 @@ extension SwapMachine {
   }
 
   /// The loops whose new transactions would still run on this snapshot.
-  func holders(of retired: Retired) -> [Int] {
+  package func holders(of retired: Retired) -> [Int] {
     retired.remaining.filter { loops[$0].snapshot == retired.snapshot }.sorted()
   }
 

@@ -9,27 +9,31 @@
 /// It is a value without tasks, clocks or loops. It takes events with their time, and returns actions, which
 /// ``SwapCoordinator`` performs. The coordinator reads ``deadline`` to know when to send ``Event/passed``. Snapshots,
 /// requests and loops are represented by numbers.
-struct SwapMachine: Sendable {
+package struct SwapMachine: Sendable {
   /// The maximum for the number of replaced snapshots that have not ended, plus the number of builds that have not
   /// returned from a step.
-  static let retiredLimit = 64
+  package static let retiredLimit = 64
   /// The time limit for all transactions of a replaced snapshot to end, counted from the expiry of its suspended
   /// transactions.
-  static let expiryLimit = Duration.seconds(5)
+  package static let expiryLimit = Duration.seconds(5)
   /// How often the machine asks whether notifications still have no outcome.
-  static let countInterval = Duration.milliseconds(10)
+  package static let countInterval = Duration.milliseconds(10)
 
   /// The settings of a snapshot's configuration for publication and retirement.
-  struct Terms: Sendable, Hashable {
+  package struct Terms: Sendable, Hashable {
     /// How long the loops have to take the snapshot.
-    var publish = Duration.seconds(5)
+    package var publish: Duration
     /// Nil means no probation.
-    var probation: Duration?
+    package var probation: Duration?
     /// The time limit for the drain of the replaced snapshot.
-    var drain = Duration.seconds(30)
+    package var drain: Duration
+
+    package init(publish: Duration = .seconds(5), probation: Duration? = nil, drain: Duration = .seconds(30)) {
+      (self.publish, self.probation, self.drain) = (publish, probation, drain)
+    }
   }
 
-  enum Event: Sendable, Hashable {
+  package enum Event: Sendable, Hashable {
     case requested(Int, SwapQueue.Kind)
     case cancelled(Int)
     /// The steps of a request have made a snapshot.
@@ -58,7 +62,7 @@ struct SwapMachine: Sendable {
     case closed
   }
 
-  enum Action: Sendable, Hashable {
+  package enum Action: Sendable, Hashable {
     /// Perform the steps of a request, and then send `made` or `stopped`.
     case prepare(Int)
     /// Stop these steps.
@@ -86,76 +90,76 @@ struct SwapMachine: Sendable {
   }
 
   /// Why a request was answered without any work.
-  enum Refusal: Sendable, Hashable {
+  package enum Refusal: Sendable, Hashable {
     case superseded, cancelled, shutdown
     /// Too many replaced snapshots have not ended. The value is their number.
     case tooManyRetired(Int)
   }
 
   /// A publication that counts as done.
-  struct Settlement: Sendable, Hashable {
-    var request: Int
-    var snapshot: Int
-    var replaced: Int
+  package struct Settlement: Sendable, Hashable {
+    package var request: Int
+    package var snapshot: Int
+    package var replaced: Int
     /// Loops that have not taken the snapshot.
-    var late: [Int]
+    package var late: [Int]
   }
 
-  struct Publication: Sendable, Hashable {
+  package struct Publication: Sendable, Hashable {
     /// The number of the publication. It is not the number of the snapshot, because a snapshot to which the engine
     /// returns is published a second time.
-    var number: Int
-    var snapshot: Int
-    var began: Duration
+    package var number: Int
+    package var snapshot: Int
+    package var began: Duration
   }
 
-  struct Running: Sendable, Hashable {
-    enum Step: Sendable, Hashable {
+  package struct Running: Sendable, Hashable {
+    package enum Step: Sendable, Hashable {
       case preparing
       /// - Parameter isReturn: whether the engine returns to the snapshot on standby, which needs no steps.
       case publishing(until: Duration, isReturn: Bool)
     }
 
-    var request: Int
-    var kind: SwapQueue.Kind
-    var step: Step
+    package var request: Int
+    package var kind: SwapQueue.Kind
+    package var step: Step
     /// The time at which the machine began the request.
-    var since: Duration
+    package var since: Duration
   }
 
   /// The replaced snapshot, while the new one is on probation.
-  struct Standby: Sendable, Hashable {
-    var snapshot: Int
+  package struct Standby: Sendable, Hashable {
+    package var snapshot: Int
     /// When the probation ends.
-    var end: Duration
-    var interval: Duration
+    package var end: Duration
+    package var interval: Duration
     /// When the next comparison is due; nil while the result of a comparison is awaited, and after a breach.
-    var nextLook: Duration?
+    package var nextLook: Duration?
   }
 
-  struct LoopState: Sendable, Hashable {
+  package struct LoopState: Sendable, Hashable {
     /// The number of the publication on which new transactions of that loop run.
-    var publication: Int
-    var snapshot: Int
-    var isDead = false
+    package var publication: Int
+    package var snapshot: Int
+    package var isDead = false
   }
 
-  var queue = SwapQueue()
-  var running: Running?
+  package internal(set) var queue = SwapQueue()
+  package internal(set) var running: Running?
   /// The snapshot on which new transactions run on all loops that answer.
-  var served: Int
+  package internal(set) var served: Int
   /// The newest publication, which loops take.
-  var newest: Publication
-  var standby: Standby?
-  var retired: [Retired] = []
+  package internal(set) var newest: Publication
+  package internal(set) var standby: Standby?
+  package internal(set) var retired: [Retired] = []
   var overdue = 0
-  var isClosed = false
-  var loops: [LoopState]
+  package internal(set) var isClosed = false
+  package internal(set) var loops: [LoopState]
   /// For each snapshot, the loops on which its transactions can be running.
   var users: [Int: Set<Int>]
   var terms: [Int: Terms]
 
-  init(loops: Int, snapshot: Int, _ terms: Terms) {
+  package init(loops: Int, snapshot: Int, _ terms: Terms) {
     served = snapshot
     newest = Publication(number: 1, snapshot: snapshot, began: .zero)
     self.loops = Array(repeating: LoopState(publication: 1, snapshot: snapshot), count: loops)
@@ -163,7 +167,7 @@ struct SwapMachine: Sendable {
     self.terms = [snapshot: terms]
   }
 
-  mutating func handle(_ event: Event, at now: Duration) -> [Action] {
+  package mutating func handle(_ event: Event, at now: Duration) -> [Action] {
     switch event {
     case .requested(let id, let kind): return request(id, kind, now)
     case .cancelled(let id): return cancel(id)
@@ -191,7 +195,7 @@ struct SwapMachine: Sendable {
   }
 
   /// When to send ``Event/passed``; nil when the machine waits for nothing.
-  var deadline: Duration? {
+  package var deadline: Duration? {
     var deadlines = isClosed ? [] : retired.compactMap(\.deadline)
     if case .publishing(let until, _)? = running?.step { deadlines.append(until) }
     if !isClosed, let look = standby?.nextLook { deadlines.append(look) }
@@ -209,7 +213,7 @@ struct SwapMachine: Sendable {
 // The queue.
 extension SwapMachine {
   /// The number of snapshots and builds that count against ``retiredLimit``.
-  var retiredCount: Int { retired.count + overdue }
+  package var retiredCount: Int { retired.count + overdue }
 
   private mutating func request(_ id: Int, _ kind: SwapQueue.Kind, _ now: Duration) -> [Action] {
     guard !isClosed else { return [.answer(id, .shutdown)] }

@@ -29,9 +29,9 @@ package final class SnapshotDraft: @unchecked Sendable {
   /// The current call into a new build; nil between two calls. From any thread.
   package var callUnderWay: Call? { current.withLock { $0 } }
 
-  package init(
+  init(
     _ configuration: Configuration, _ generations: [String: LoadedGeneration], runtime: HostRuntime,
-    following predecessor: Snapshot? = nil, isSwap: Bool = false, log: @escaping @Sendable (LogLine) -> Void
+    following predecessor: Snapshot?, isSwap: Bool, log: @escaping @Sendable (LogLine) -> Void
   ) {
     self.log = log
     self.configuration = configuration
@@ -63,16 +63,44 @@ package final class SnapshotDraft: @unchecked Sendable {
 
   /// The snapshot of the reused and the new parts, for new transactions.
   package func snapshot(
-    _ number: Int, loops: Int, delegate: StageBinding? = nil, challengeResponder: (any ChallengeResponder)? = nil
+    _ number: Int, loops: Int, delegate: StageBinding? = nil, challengeResponder: (any ChallengeResponder)? = nil,
+    journalKey: MessageHash.Key? = nil
   ) throws(EngineError) -> Snapshot {
     let stages = Dictionary(parts.map { ($0.plugin.name, $0.stage) }) { first, _ in first }
     let builder = PipelineBuilder(
       configuration: configuration, stages: stages, delegate: delegate, challengeResponder: challengeResponder,
-      log: log, predecessor: predecessor?.pipeline)
+      log: log, predecessor: predecessor?.pipeline, journalKey: journalKey)
     do {
       let pipeline = try builder.build(generation: number, loops: loops, resources: parts.compactMap(\.instance))
       return Snapshot(number: number, configuration: configuration, parts: parts, pipeline: pipeline)
     } catch { throw .configuration(error) }
+  }
+
+  /// An instance that passes its state on to its successor.
+  package struct Handover: Sendable {
+    package let plugin: PluginConfiguration
+    package let old: PluginInstance
+    fileprivate let new: PluginInstance
+  }
+
+  /// The handovers to the new instances: to an instance of the same name and the same plugin.
+  package var handovers: [Handover] {
+    fresh.compactMap { part in
+      guard let new = part.instance, new.keepsState, let old = predecessor?.part(part.plugin.name)?.instance,
+        old.generation.id == new.generation.id
+      else { return nil }
+      return Handover(plugin: part.plugin, old: old, new: new)
+    }
+  }
+
+  /// Called when an instance did not save its state. Throws if its successor needs the state.
+  package func goOn(without handover: Handover, _ error: PluginError) throws(EngineError) {
+    guard handover.new.isStateOptional else { throw .plugin(error, handover.plugin.location) }
+    log(
+      LogLine(
+        level: .warning, plugin: handover.old.generation.id, generation: handover.old.generation.number,
+        stage: handover.plugin.name,
+        message: "\(error); the new build begins without a saved state, which is optional"))
   }
 
   /// Passes on the states that the previous instances saved, by the name of the instance.

@@ -17,7 +17,7 @@ extension SwapMachine {
   }
 
   /// Loops that are alive and have not taken the newest publication.
-  var lateLoops: [Int] {
+  package var lateLoops: [Int] {
     loops.indices.filter { !loops[$0].isDead && loops[$0].publication < newest.number }
   }
 

@@ -29,6 +29,19 @@ package final class Snapshot: Sendable {
     return records
   }
 
+  /// The snapshot without parts that a host has before its first one. Its number is 0.
+  package static func empty(_ configuration: Configuration, loops: Int) -> Snapshot {
+    Snapshot(number: 0, configuration: configuration, parts: [], pipeline: Pipeline(loops: loops))
+  }
+
+  /// Called once, when new transactions begin on this snapshot. Its instances do their scheduled work from now on, and
+  /// those of the earlier snapshot no longer do.
+  package func serve(after earlier: Snapshot) {
+    for instance in earlier.instances where !holds(instance) { instance.isServing = false }
+    for instance in instances { instance.isServing = true }
+    for record in generations { record.plugins = parts.filter { $0.generation === record }.map(\.plugin.name) }
+  }
+
   package func part(_ name: String) -> SnapshotPart? { parts.first { $0.plugin.name == name } }
 
   package func holds(_ instance: PluginInstance) -> Bool { parts.contains { $0.instance === instance } }

@@ -1,7 +1,7 @@
 /// The swaps that wait for the running swap. Rollbacks come first, then the others in the order of their requests. A
 /// swap is dropped if a newer swap also does its work.
-struct SwapQueue: Sendable {
-  enum Kind: Sendable, Hashable {
+package struct SwapQueue: Sendable {
+  package enum Kind: Sendable, Hashable {
     /// A swap of the libraries of these plugins; nil means all libraries.
     case swap(Set<String>?)
     case reload
@@ -10,12 +10,12 @@ struct SwapQueue: Sendable {
     case breach(snapshot: Int)
   }
 
-  struct Entry: Sendable, Hashable {
-    let id: Int
-    let kind: Kind
+  package struct Entry: Sendable, Hashable {
+    package let id: Int
+    package let kind: Kind
   }
 
-  private(set) var entries: [Entry] = []
+  package private(set) var entries: [Entry] = []
 
   /// Adds an entry. Returns the entries that it supersedes, which are removed.
   mutating func add(_ entry: Entry) -> [Entry] {
@@ -47,7 +47,7 @@ struct SwapQueue: Sendable {
 
 extension SwapQueue.Kind {
   /// Whether the request is a rollback.
-  var isReturn: Bool {
+  package var isReturn: Bool {
     switch self {
     case .rollback, .breach: true
     case .swap, .reload: false
@@ -55,7 +55,7 @@ extension SwapQueue.Kind {
   }
 
   /// Whether the engine itself has requested the rollback, after a breach during probation.
-  var isBreach: Bool {
+  package var isBreach: Bool {
     if case .breach = self { return true }
     return false
   }

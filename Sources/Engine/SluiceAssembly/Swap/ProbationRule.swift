@@ -1,31 +1,33 @@
-import SluicePipeline
+package import SluicePipeline
 
 /// Decides when a new snapshot is worse than the previous one.
 ///
 /// It compares three shares with those of the previous snapshot: failed transactions, calls that missed their deadline,
 /// and faults and violations. When enough transactions have ended, a share is a breach if it is larger than twice the
 /// share of the previous snapshot plus five percentage points.
-struct ProbationRule: Sendable {
+package struct ProbationRule: Sendable {
   /// The counts of one snapshot.
-  struct Sample: Sendable, Hashable {
+  package struct Sample: Sendable, Hashable {
     /// Ended transactions, except those that the caller cancelled.
-    var ended: UInt64 = 0
-    var failed: UInt64 = 0
+    package var ended: UInt64 = 0
+    package var failed: UInt64 = 0
     /// Calls of stages that were not resumed in time.
-    var timeouts: UInt64 = 0
+    package var timeouts: UInt64 = 0
     /// Faults of stages, and violations of the rules of the ABI.
-    var violations: UInt64 = 0
+    package var violations: UInt64 = 0
   }
 
   /// The minimum number of transactions for a comparison.
-  let floor: Int
+  package let floor: Int
+
+  package init(floor: Int) { self.floor = floor }
 
   private static let factor = 2.0
   private static let allowance = 0.05
 
   /// Why the new snapshot is worse; nil if it is not worse, or if too few transactions have ended. The text names every
   /// share that is worse, because failed transactions are often caused by faults in stages.
-  func breach(_ new: Sample, against old: Sample) -> String? {
+  package func breach(_ new: Sample, against old: Sample) -> String? {
     guard new.ended >= UInt64(floor) else { return nil }
     let breaches = [
       Self.breach(" %", "of its transactions failed", new.failed, new, old.failed, old),
@@ -51,7 +53,7 @@ struct ProbationRule: Sendable {
 }
 
 extension ProbationRule.Sample {
-  init(_ metrics: MetricsSnapshot, violations: Int) {
+  package init(_ metrics: MetricsSnapshot, violations: Int) {
     failed = metrics[.failed]
     ended = metrics[.succeeded] &+ failed
     for stage in metrics.stages {

@@ -1,25 +1,31 @@
-import SluiceAssembly
-import SluiceMessages
-
 /// Bounds the builds that an engine maps in its life, because none is ever unloaded.
-struct GenerationBudget: Sendable {
+package struct GenerationBudget: Sendable {
   /// Builds that are mapped, or will be mapped.
-  struct Use: Sendable, Hashable {
-    var count = 0
+  package struct Use: Sendable, Hashable {
+    package var count: Int
     /// The maximum of the memory that their mappings take.
-    var bytes = 0
+    package var bytes: Int
 
-    static func + (left: Use, right: Use) -> Use {
+    package init(count: Int = 0, bytes: Int = 0) {
+      self.count = count
+      self.bytes = bytes
+    }
+
+    package init(_ records: [GenerationRecord]) {
+      self.init(count: records.count, bytes: records.reduce(0) { $0 + $1.mappedBytes })
+    }
+
+    package static func + (left: Use, right: Use) -> Use {
       Use(count: left.count + right.count, bytes: left.bytes + right.bytes)
     }
   }
 
-  let limit: Use
+  package let limit: Use
 
-  init(_ settings: SwapSettings) { limit = Use(count: settings.generations, bytes: settings.generationBytes) }
+  package init(_ settings: SwapSettings) { limit = Use(count: settings.generations, bytes: settings.generationBytes) }
 
   /// Why no more builds are mapped; nil if there is room for them.
-  func refusal(of more: Use, after used: Use) -> String? {
+  package func refusal(of more: Use, after used: Use) -> String? {
     guard more.count > 0 else { return nil }
     let sum = used + more
     let reason =
@@ -34,7 +40,7 @@ struct GenerationBudget: Sendable {
   }
 
   /// Returns a warning if the new builds have used up a further part of the budget.
-  func warning(from earlier: Use, to now: Use) -> String? {
+  package func warning(from earlier: Use, to now: Use) -> String? {
     guard let mark = Self.marks.last(where: { percent(now) >= $0 }), percent(earlier) < mark else { return nil }
     let isReached = now.count >= limit.count || now.bytes >= limit.bytes
     return "\(Self.state(now)) and none is ever unloaded: the limit is \(limit.count) (swap.generations) and "

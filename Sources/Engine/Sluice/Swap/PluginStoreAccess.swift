@@ -1,0 +1,45 @@
+import SluicePluginFile
+import SluicePluginHost
+import SluiceSupport
+
+/// The loader of an engine, and the list of refused builds in the loader's store. Both are made on first use, because an
+/// engine without libraries does not use the store.
+final class PluginStoreAccess: Sendable {
+  private struct Made: Sendable {
+    let loader: PluginLoader
+    let refusals: RefusalList
+  }
+
+  private let folder: String?
+  private let project: String
+  private let offer: HostOffer
+  private let made = Locked<Made?>(nil)
+
+  /// - Parameters:
+  ///   - folder: the folder of private copies; nil for the user's cache.
+  ///   - file: the configuration file that refusals belong to; nil means this program.
+  ///   - offer: what the host offers to the libraries.
+  init(folder: String?, file: String? = nil, offer: HostOffer) {
+    self.folder = folder
+    project = RefusalList.project(of: file)
+    self.offer = offer
+  }
+
+  /// Nil until a library is used.
+  var refusals: RefusalList? { made.withLock { $0?.refusals } }
+
+  func refusalList() throws(PluginError) -> RefusalList { try make().refusals }
+
+  func loader() throws(PluginError) -> PluginLoader { try make().loader }
+
+  private func make() throws(PluginError) -> Made {
+    if let made = made.withLock({ $0 }) { return made }
+    let loader = try PluginLoader(store: folder, offer: offer)
+    let new = Made(loader: loader, refusals: RefusalList(store: loader.store, project: project))
+    // Another thread might have made the loader in the meantime.
+    return made.withLock { made in
+      made = made ?? new
+      return made ?? new
+    }
+  }
+}
