@@ -20,15 +20,13 @@ final class Dial {
   }
 
   /// The time between two attempts (RFC 8305 §8).
-  private static let attemptDelay = Duration.milliseconds(250)
+  static let attemptDelay = Duration.milliseconds(250)
 
   let pool: OriginPool
+  /// The number of this dial in the pool's machine.
+  let number: Int
   /// The only transfer that can get the connection; nil if any waiting transfer can.
   var owner: HTTPTransfer?
-  /// Whether a transfer has given up while this dial took long. No waiting transfer relies on it then.
-  var isDoubted = false
-  /// Whether the connection is for any of the waiting transfers, and they rely on it.
-  var isShared: Bool { owner == nil && !isDoubted }
   private(set) var times = Times()
   private var untried: ArraySlice<SocketAddress> = []
   private var attempts: [ConnectAttempt] = []
@@ -53,11 +51,12 @@ final class Dial {
   private(set) var beganAt = Instant(nanoseconds: 0)
   private var isLookingUp = true
   /// Whether a delegate was asked about the handshake and has not answered yet.
-  private(set) var isAsking = false
+  private var isAsking = false
   private var isOver = false
 
-  init(_ pool: OriginPool, owner: HTTPTransfer?) {
+  init(_ pool: OriginPool, _ number: Int, owner: HTTPTransfer?) {
     self.pool = pool
+    self.number = number
     self.owner = owner
   }
 
@@ -101,14 +100,11 @@ final class Dial {
     }
   }
 
-  /// Whether the dial takes so long that another one should be tried beside it, as between two addresses (RFC 8305 §5).
-  /// A look-up of the name is not slow in this sense: all dials of the pool wait for the same one.
-  func isSlow(at now: Instant) -> Bool { !isLookingUp && beganAt + Self.attemptDelay <= now }
-
   /// - Parameter wasLookedUp: whether the dial has waited for the addresses.
   private func connect(to addresses: [SocketAddress], wasLookedUp: Bool = false) {
     guard !isOver else { return }
     isLookingUp = false
+    pool.didFindAddresses(self)
     if wasLookedUp { times.nameLookup = loop.now.nanoseconds(since: beganAt) }
     untried = addresses[...]
     tryNext()

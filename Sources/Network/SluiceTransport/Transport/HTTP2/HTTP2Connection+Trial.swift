@@ -29,7 +29,6 @@ extension HTTP2Connection {
   func doubt() {
     guard !isClosed, !isDoubted else { return }
     isDoubted = true
-    pool.doubtedConnections += 1
     sendPing()
     pool.didDoubt(self)
   }
@@ -38,7 +37,7 @@ extension HTTP2Connection {
   func endDoubt() {
     guard isDoubted else { return }
     isDoubted = false
-    pool.doubtedConnections -= 1
+    pool.didEndDoubt(self)
   }
 
   /// Whether nothing has arrived since the transfer's request was sent, although there was time for an answer.

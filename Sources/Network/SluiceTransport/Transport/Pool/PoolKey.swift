@@ -20,6 +20,8 @@ struct PoolKey: Hashable {
   let proxy: Proxy?
   /// Whether the proxy opens a tunnel to the origin.
   let opensTunnel: Bool
+  /// Whether the pool is for a single transfer. Its connection is closed when that transfer ends.
+  var isPrivate: Bool { number != 0 }
 
   init(_ origin: Origin, _ proxies: ProxyRules, _ settings: TransportSettings) {
     (self.origin, proxy, opensTunnel) = Self.way(to: origin, proxies.proxy(for: origin), settings)

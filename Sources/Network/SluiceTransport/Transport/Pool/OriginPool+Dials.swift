@@ -1,0 +1,46 @@
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluiceSupport
+
+// What a dial needs from its pool: TLS to the server, and the errors for what goes wrong on the way to the proxy or,
+// without a proxy, to the server.
+extension OriginPool {
+  /// Makes the TLS channel to the server for a connection of this pool.
+  ///
+  /// - Parameter below: the connection over TLS to the proxy, if there is one.
+  func makeTLS(_ descriptor: Int32, inside below: TLSChannel?) throws(TransportError) -> TLSChannel {
+    do throws(TLSFailure) {
+      let decision = key.handshake.flatMap {
+        $0.decidesTrust ? TrustDecision(origin, $0.scope, transport.approvals) : nil
+      }
+      let choice = key.handshake?.choosesCertificate == true ? CertificateChoice(origin) : nil
+      return try TLSChannel(
+        descriptor, inside: below, transport.tlsContext(settings.tls, mayOfferHTTP2: mayOfferHTTP2), sessions,
+        host: origin.host, decision, choice)
+    } catch { throw TransportFailure.tls(origin, error, settings) }
+  }
+
+  func nameFailure(_ error: NameError) -> TransportError {
+    guard let host = way?.proxy.place.host else { return TransportFailure.name(origin, error) }
+    return proxyFailure("cannot resolve the proxy \(PlainText.quote(host)): \(error.advice)")
+  }
+
+  func connectFailure(_ address: SocketAddress, _ code: Int32) -> TransportError {
+    guard let name = way?.proxy.name else { return TransportFailure.connect(origin, address, code) }
+    return proxyFailure("no connection to the proxy \(name): \(SystemError.text(code))")
+  }
+
+  var withoutAddress: TransportError {
+    guard let name = way?.proxy.name else { return TransportFailure.withoutAddress(origin, settings) }
+    return proxyFailure("no connection to the proxy \(name): it has no \(TransportFailure.kind(settings))")
+  }
+
+  /// Who may close a connection of this pool, as a phrase.
+  var peer: String {
+    guard let way else { return "the server" }
+    return way.opensTunnel ? "the server or the proxy \(way.proxy.name)" : "the proxy \(way.proxy.name)"
+  }
+
+  func proxyFailure(_ reason: String) -> TransportError { TransportFailure.proxy(origin, reason, settings.names) }
+}
