@@ -156,7 +156,7 @@ import Testing
 
   /// Sends requests to as many other hosts as the transport remembers, so it forgets the earlier host.
   private func crowdOut(_ wire: Wire) async throws {
-    let urls = try (0..<HTTPTransport.rememberedPools).map { try HTTPURL("http://n\($0).test/") }
+    let urls = try (0..<PoolTable.rememberedPools).map { try HTTPURL("http://n\($0).test/") }
     let probe = Probe()
     wire.loop.post { [transport = wire.transport] in
       for url in urls { _ = transport.start(Request(url: url), TransferOptions(), observer: probe) }

@@ -193,8 +193,9 @@ final class HTTPTransfer: Transfer {
   /// table.
   private var pool: OriginPool {
     options.handshake != nil || options.hasRoute
-      ? transport.pool(PoolKey(request, options, transport.proxies, transport.settings, for: self))
-      : transport.pool(for: request.url)
+      ? transport.pools.pool(
+        PoolKey(request, options, transport.proxies, transport.settings, for: self), transport)
+      : transport.pools.pool(for: request.url, transport)
   }
 
   /// The number of a pool that is for this hop alone; 0 before it is needed.
@@ -202,7 +203,7 @@ final class HTTPTransfer: Transfer {
 
   /// Gives the hop a pool of its own.
   func takeOwnPoolNumber() -> UInt64 {
-    if ownPoolNumber == 0 { ownPoolNumber = transport.nextPoolNumber() }
+    if ownPoolNumber == 0 { ownPoolNumber = transport.pools.nextNumber() }
     return ownPoolNumber
   }
 

@@ -52,12 +52,7 @@ package final class HTTPTransport: Transport, @unchecked Sendable {
   private var contexts: [ContextKey: TLSContext] = [:]
   /// The endpoints by their descriptor.
   @exclusivity(unchecked) private var endpoints: [SocketEndpoint?] = []
-  @exclusivity(unchecked) private(set) var pools: [PoolKey: OriginPool] = [:]
-  /// The URL, the origin and the pool of the last request, because the next request often has the same origin or even
-  /// the same URL.
-  @exclusivity(unchecked) private var lastURL: HTTPURL?
-  @exclusivity(unchecked) private var lastOrigin: Origin?
-  @exclusivity(unchecked) private var lastPool: OriginPool?
+  let pools: PoolTable
   /// The transfers that have not ended. Each is retained once while it is in the list; moving it within the list does
   /// not retain it again.
   @exclusivity(unchecked) private var transfers: [Unmanaged<HTTPTransfer>] = []
@@ -80,31 +75,21 @@ package final class HTTPTransport: Transport, @unchecked Sendable {
   private(set) lazy var http2Fields = HTTP2RequestFields()
   /// Whether a server may choose HTTP/2 over TLS.
   let offersHTTP2: Bool
-  private let idleTimer = LoopTimer()
-  @exclusivity(unchecked) var idleCount = 0
   private(set) var isClosed = false
-  private var poolNumber: UInt64 = 0
   /// The number of turns of the loop that have ended.
   private(set) var round: UInt64 = 0
 
   /// The size of the buffer for received bytes.
   static let inputBytes = 65_536
-  /// An idle connection is closed after this time. Many servers close their idle connections after 60 or 75 seconds.
-  static let idleLimit = Duration.seconds(90)
   /// The maximum capacity that a list keeps after it was emptied.
   private static let keptCapacity = 1024
   /// The maximum number of receivers that are kept for later transfers.
   private static let keptReceivers = 64
   /// The maximum number of ended transfers that are kept for later hops.
   private static let keptTransfers = 64
-  /// The number of pools at which the transport begins to forget pools that have no connection.
-  static let rememberedPools = 4096
   /// The maximum number of TLS contexts that are kept. When it is reached, all are dropped, and certificate files are
   /// read again.
   private static let rememberedContexts = 64
-  /// The maximum number of idle connections that are kept. If more transfers are in flight, the limit is the number of
-  /// these transfers.
-  private static let idleConnections = 256
 
   /// - Throws: if a TLS file cannot be read, or if the settings ask for something that this transport does not have.
   package init(
@@ -114,6 +99,7 @@ package final class HTTPTransport: Transport, @unchecked Sendable {
     try settings.check()
     self.approvals = approvals
     self.loop = loop
+    pools = PoolTable(loop)
     self.settings = settings
     self.resolver = resolver
     limits = MessageLimits(settings.responseLimits)
@@ -134,6 +120,10 @@ package final class HTTPTransport: Transport, @unchecked Sendable {
 
   /// Transfers that have not ended.
   package var transferCount: Int { transfers.count }
+  /// Connections that are open and carry no transfer.
+  var idleCount: Int { pools.idleCount }
+  /// Whether a connection that becomes idle now is kept open.
+  var keepsMoreIdle: Bool { !isClosed && pools.keepsMoreIdle(beside: transfers.count) }
 
   package func start(
     _ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver
@@ -212,38 +202,6 @@ package final class HTTPTransport: Transport, @unchecked Sendable {
     if receiver.clear(), receivers.count < Self.keptReceivers { receivers.append(receiver) }
   }
 
-  /// The shared pool of an origin, for transfers whose connection needs nothing special.
-  func pool(for url: HTTPURL) -> OriginPool {
-    if let lastPool, let lastOrigin, url == lastURL || url.isAt(lastOrigin) { return lastPool }
-    let origin = url.origin
-    let pool = pool(PoolKey(origin, proxies, settings))
-    lastURL = url
-    lastOrigin = origin
-    lastPool = pool
-    return pool
-  }
-
-  func pool(_ key: PoolKey) -> OriginPool { pools[key] ?? makePool(key) }
-
-  func nextPoolNumber() -> UInt64 {
-    poolNumber += 1
-    return poolNumber
-  }
-
-  /// Forgets the pool of a single transfer, which is no longer used.
-  func forget(_ pool: OriginPool) { pools[pool.key] = nil }
-
-  private func makePool(_ key: PoolKey) -> OriginPool {
-    if pools.count >= Self.rememberedPools {
-      for (key, pool) in pools where pool.isUnused { pools[key] = nil }
-      lastPool = nil
-      lastURL = nil
-    }
-    let pool = OriginPool(key, self)
-    pools[key] = pool
-    return pool
-  }
-
   /// Why a request body of known size is not sent; nil if it is small enough.
   func excess(of request: borrowing Request) -> TransportError? { settings.excess(of: request) }
 
@@ -304,23 +262,6 @@ package final class HTTPTransport: Transport, @unchecked Sendable {
   /// Forgets the endpoint of a descriptor. Call it before the descriptor is closed; closing removes the descriptor from
   /// the epoll set.
   func remove(_ descriptor: Int32) { endpoints[Int(descriptor)] = nil }
-
-  // MARK: Idle connections
-
-  /// Whether a connection that becomes idle now is kept open.
-  var keepsMoreIdle: Bool { !isClosed && idleCount < max(Self.idleConnections, transfers.count) }
-
-  /// Closes the idle connection of this loop that was used least recently. Returns false if no connection is idle.
-  func closeOldestIdle() -> Bool {
-    let oldest = pools.values.compactMap(\.oldestIdle).min { $0.idleSince < $1.idleSince }
-    oldest?.closeIdle()
-    return oldest != nil
-  }
-
-  /// Called when a connection has become idle. Starts the timer that closes idle connections.
-  func watchIdle() {
-    if !idleTimer.isArmed { loop.arm(idleTimer, at: loop.turnBegan + Self.idleLimit, for: self) }
-  }
 }
 
 /// A transfer that is posted to its own loop. Unchecked, because only that loop uses it.
@@ -328,17 +269,6 @@ private struct EndedTransfer: @unchecked Sendable {
   let transfer: HTTPTransfer
 
   init(_ transfer: HTTPTransfer) { self.transfer = transfer }
-}
-
-extension HTTPTransport: LoopTimerTarget {
-  package func timerDidFire(_ timer: LoopTimer) {
-    var oldest: Instant?
-    for pool in pools.values {
-      guard let since = pool.closeIdle(at: loop.turnBegan) else { continue }
-      oldest = min(oldest ?? since, since)
-    }
-    if let oldest { loop.arm(idleTimer, at: oldest + Self.idleLimit, for: self) }
-  }
 }
 
 extension HTTPTransport: LoopSource {
@@ -392,7 +322,6 @@ extension HTTPTransport: LoopSource {
 
   package func loopWillEnd() {
     isClosed = true
-    loop.disarm(idleTimer)
     while let transfer = transfers.last?.takeUnretainedValue() {
       transfer.isCancelled = true
       transfer.runPostponed()
@@ -402,10 +331,8 @@ extension HTTPTransport: LoopSource {
     unflushed = []
     ended = []
     spare = []
-    lastPool = nil
     // The connections close with the loop, even if a transaction is still referenced.
-    for pool in pools.values { pool.close() }
-    pools = [:]
+    pools.close()
     endpoints = []
   }
 }

@@ -330,7 +330,7 @@ final class Dial {
   /// server that nobody uses would keep requests to other servers from beginning.
   private func makeSocket(_ family: Int32) -> StreamSocket? {
     if let socket = StreamSocket(family: family) { return socket }
-    guard errno == EMFILE || errno == ENFILE, pool.transport.closeOldestIdle() else { return nil }
+    guard errno == EMFILE || errno == ENFILE, pool.transport.pools.closeOldestIdle() else { return nil }
     return StreamSocket(family: family)
   }
 

@@ -157,10 +157,7 @@ final class HTTP2Connection: HTTPConnection {
       transport.flushLater(self)
       return false
     }
-    if isIdle {
-      isIdle = false
-      transport.idleCount -= 1
-    }
+    if isIdle { transport.pools.endIdle(self) }
     let framing = transfer.framing
     let fields = transport.http2Fields
     fields.collect(transfer.request, pool.preamble, headers, framing)

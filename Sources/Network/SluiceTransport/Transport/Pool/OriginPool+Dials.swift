@@ -3,8 +3,8 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-// What a dial needs from its pool: TLS to the server, and the errors for what goes wrong on the way to the proxy or,
-// without a proxy, to the server.
+// What a dial needs from its pool: TLS to the server, the answers to challenges, and the errors for what goes wrong on
+// the way to the proxy or, without a proxy, to the server.
 extension OriginPool {
   /// Makes the TLS channel to the server for a connection of this pool.
   ///
@@ -19,6 +19,32 @@ extension OriginPool {
         descriptor, inside: below, transport.tlsContext(settings.tls, mayOfferHTTP2: mayOfferHTTP2), sessions,
         host: origin.host, decision, choice)
     } catch { throw TransportFailure.tls(origin, error, settings) }
+  }
+
+  /// Passes a challenge of the handshake to a transfer that waits for a connection.
+  func decide(_ challenge: HandshakeChallenge, for dial: Dial) {
+    guard let asker = asker(for: dial) else { return abandon(dial) }
+    asker.ask(challenge) { [self] decision in
+      guard isUnderWay(dial) else { return }
+      switch decision {
+      case nil: abandon(dial)
+      case .refuse: refuse(dial, asker, "the delegate refuses the connection")
+      case .performDefaultHandling:
+        if case .serverTrust(let trust) = challenge, let failure = trust.failure {
+          return refuse(dial, asker, failure)
+        }
+        goOn(dial, .performDefaultHandling)
+      case let decision?: goOn(dial, decision)
+      }
+    }
+  }
+
+  /// Ends the transfer that was asked and has refused the connection. The next connection asks another waiting
+  /// transfer.
+  private func refuse(_ dial: Dial, _ asker: HTTPTransfer, _ reason: String) {
+    asker.times.fail(dial.times, at: Loop.now)
+    // This makes the transfer abandon its dial.
+    asker.fail(TransportFailure.tls(origin, TLSFailure(.verification, reason), settings))
   }
 
   func nameFailure(_ error: NameError) -> TransportError {

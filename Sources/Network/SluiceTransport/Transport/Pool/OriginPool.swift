@@ -59,7 +59,7 @@ final class OriginPool {
     way = key.proxy.map { ProxyWay($0, to: server, opensTunnel: key.opensTunnel, transport) }
     destination = PlaceAddresses(key.proxy?.place ?? server, transport)
     self.transport = transport
-    preamble = Self.preamble(origin, transport, isForProxy: way?.opensTunnel == false)
+    preamble = RequestHead.Preamble(origin, transport, isForProxy: way?.opensTunnel == false)
     preambleOrigin = origin
   }
 
@@ -211,15 +211,12 @@ final class OriginPool {
   /// Called when the connection has no streams left.
   func didBecomeIdle(_ connection: HTTP2Connection) {
     guard keepsMoreIdle else { return connection.closeIdle() }
-    connection.isIdle = true
-    connection.idleSince = transport.loop.turnBegan
-    transport.idleCount += 1
-    transport.watchIdle()
+    transport.pools.beginIdle(connection)
   }
 
   func didClose(_ connection: HTTP2Connection) {
     _ = machine.handle(.closed)
-    if connection.isIdle { transport.idleCount -= 1 }
+    if connection.isIdle { transport.pools.endIdle(connection) }
     withdraw(connection)
     balance()
   }
@@ -273,43 +270,26 @@ final class OriginPool {
   /// Called when the dial has the addresses of its host.
   func didFindAddresses(_ dial: Dial) { _ = machine.handle(.foundAddresses(dial.number, began: dial.beganAt)) }
 
-  /// Passes a challenge of the handshake to a transfer that waits for a connection. From then on, this connection is
+  /// The transfer that decides about the handshake of the dial; nil if there is none. From then on, the connection is
   /// only for this transfer. The transfer also leaves the line, so that no other connection carries its request before
   /// the delegate has decided.
-  func decide(_ challenge: HandshakeChallenge, for dial: Dial) {
+  func asker(for dial: Dial) -> HTTPTransfer? {
     if dial.owner == nil, let asker = waiting.first(where: { $0.waitsInLine && !$0.isOver }) {
       dial.owner = asker
       asker.leaveLine(for: dial)
       waiterDidLeave()
     }
-    guard let asker = dial.owner, !asker.isOver else { return abandon(dial) }
+    guard let asker = dial.owner, !asker.isOver else { return nil }
     _ = machine.handle(.asked(dial.number))
-    asker.ask(challenge) { [self] decision in
-      guard dials[dial.number] != nil else { return }
-      switch decision {
-      case nil: abandon(dial)
-      case .refuse: refuse(dial, asker, "the delegate refuses the connection")
-      case .performDefaultHandling:
-        if case .serverTrust(let trust) = challenge, let failure = trust.failure {
-          return refuse(dial, asker, failure)
-        }
-        goOn(dial, .performDefaultHandling)
-      case let decision?: goOn(dial, decision)
-      }
-    }
+    return asker
   }
 
-  private func goOn(_ dial: Dial, _ decision: HandshakeDecision) {
+  func isUnderWay(_ dial: Dial) -> Bool { dials[dial.number] != nil }
+
+  /// Continues the handshake when a delegate has accepted it.
+  func goOn(_ dial: Dial, _ decision: HandshakeDecision) {
     _ = machine.handle(.accepted(dial.number))
     dial.goOn(decision)
-  }
-
-  /// Ends the transfer that was asked and has refused the connection. The next connection asks another waiting
-  /// transfer.
-  private func refuse(_ dial: Dial, _ asker: HTTPTransfer, _ reason: String) {
-    asker.times.fail(dial.times, at: Loop.now)
-    // This makes the transfer abandon its dial.
-    asker.fail(TransportFailure.tls(origin, TLSFailure(.verification, reason), settings))
   }
 
   /// Gives up a connection that is being made, because the transfer for which it is made has ended, or does not want it.
@@ -326,15 +306,7 @@ final class OriginPool {
     way.addAuthorization(to: &headers, request)
     guard !request.url.isAt(preambleOrigin) else { return }
     preambleOrigin = request.url.origin
-    preamble = Self.preamble(preambleOrigin, transport, isForProxy: true)
-  }
-
-  private static func preamble(
-    _ origin: Origin, _ transport: HTTPTransport, isForProxy: Bool
-  ) -> RequestHead.Preamble {
-    RequestHead.Preamble(
-      origin, transport.defaults, isForProxy: isForProxy,
-      version: transport.settings.httpVersion == .http10 ? .http10 : .http11)
+    preamble = RequestHead.Preamble(preambleOrigin, transport, isForProxy: true)
   }
 
   /// Shows the head of a CONNECT, if a transfer that waits for the connection wants to show its heads.
@@ -347,7 +319,7 @@ final class OriginPool {
 
   /// Begins the connections that the waiting transfers need.
   private func balance() {
-    if machine.isSpent { return transport.forget(self) }
+    if machine.isSpent { return transport.pools.forget(self) }
     // A connection that fails at once calls this function again. That inner call returns at the guard, and the loop of
     // the outer call continues with the next connection.
     guard machine.waiters > 0, !isBalancing else { return }
@@ -370,7 +342,7 @@ final class OriginPool {
     _ = machine.handle(.closed)
     if connection.isIdle, let index = idle.firstIndex(where: { $0 === connection }) {
       idle.remove(at: index)
-      transport.idleCount -= 1
+      transport.pools.endIdle(connection)
     }
     balance()
   }
@@ -384,16 +356,6 @@ final class OriginPool {
     return oldest
   }
 
-  /// Closes connections that have been idle for too long. Returns the time at which the oldest of the remaining idle
-  /// connections became idle.
-  func closeIdle(at now: Instant) -> Instant? {
-    while let oldest = oldestIdle {
-      guard oldest.idleSince + HTTPTransport.idleLimit <= now else { return oldest.idleSince }
-      oldest.closeIdle()
-    }
-    return nil
-  }
-
   func close() {
     for dial in dials.values { dial.cancel() }
     dials = [:]
@@ -405,12 +367,9 @@ final class OriginPool {
 
   private func makeIdle(_ connection: HTTP1Connection) {
     guard keepsMoreIdle else { return connection.close() }
-    connection.isIdle = true
-    connection.idleSince = transport.loop.turnBegan
     connection.idleRound = transport.round
     idle.append(connection)
-    transport.idleCount += 1
-    transport.watchIdle()
+    transport.pools.beginIdle(connection)
   }
 
   /// Takes the idle connection that was used last. An idle connection on which bytes or the end have arrived is closed,
@@ -422,10 +381,17 @@ final class OriginPool {
         continue
       }
       idle.removeLast()
-      transport.idleCount -= 1
-      connection.isIdle = false
+      transport.pools.endIdle(connection)
       return connection
     }
     return nil
+  }
+}
+
+extension RequestHead.Preamble {
+  fileprivate convenience init(_ origin: Origin, _ transport: HTTPTransport, isForProxy: Bool) {
+    self.init(
+      origin, transport.defaults, isForProxy: isForProxy,
+      version: transport.settings.httpVersion == .http10 ? .http10 : .http11)
   }
 }
