@@ -38,7 +38,7 @@ extension HTTP2Connection {
     // Until the acknowledgement of this side's settings arrives, nghttp2 counts with the former window. The server may
     // use the new one already.
     let former = nghttp2_session_get_local_settings(session, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE)
-    let announced = Int(window) + Int(Self.streamWindowBytes) - Int(former)
+    let announced = Int(window) + Int(HTTP2Session.streamWindowBytes) - Int(former)
     flood.noteReset(windowBytes: announced, headBytes: transport.limits.headBytes, at: Loop.now)
   }
 }

@@ -16,21 +16,8 @@ import SluiceSupport
 /// size of its window. The window of the connection is refilled at once, so that such a stream does not stop the other
 /// streams.
 final class HTTP2Connection: HTTPConnection {
-  /// The window of a stream: the maximum number of bytes that it can receive before its transfer has taken them.
-  static let streamWindowBytes: Int32 = 1 << 20
-  /// The window of the connection: the maximum number of bytes that the server can send on all streams together before
-  /// this side has received them.
-  private static let connectionWindowBytes: Int32 = 16 << 20
   /// The maximum number of streams at a time, even if the server allows more or has not named a limit yet.
   private static let maximumStreams = 1000
-  private static let assumedStreams = 100
-  /// The limit for the bytes of a request's fields.
-  private static let maximumHeadBytes = 1 << 20
-  /// The maximum number of CONTINUATION frames of a head. nghttp2's default of 8 allows only about 140 KiB.
-  private static let maximumContinuations = 1024
-  /// The number of bytes after which writing stops, so that other connections get their turn.
-  private static let bytesPerTurn = 1 << 20
-  private static let bytesPerSend = 65_536
   /// The size of a frame's payload up to which this side accepts frames (RFC 9113 §4.2).
   static let maximumFrameBytes = 16_384
   /// How many times the read buffer is filled in one turn, so that other connections get their turn.
@@ -49,12 +36,10 @@ final class HTTP2Connection: HTTPConnection {
   private(set) var isClosed = false
   var hasSettings = false
   var flood: HTTP2FloodGuard
-  private var frames = HTTP2FrameScanner()
+  private(set) var frames = HTTP2FrameScanner()
   /// Whether this connection is in the transport's list of connections to write to.
   var isUnflushed = false
-  /// Bytes that the socket did not take. They begin at `unsentOffset`.
-  @exclusivity(unchecked) private var unsent: [UInt8] = []
-  private var unsentOffset = 0
+  let sender: HTTP2Sender
   private(set) var lastReceived: Instant
   /// Whether a PING was sent and not answered yet. Until the answer, no request is sent.
   var isTrying = false
@@ -66,8 +51,9 @@ final class HTTP2Connection: HTTPConnection {
 
   /// Returns nil if there is no memory.
   init?(on channel: Channel, _ pool: OriginPool, _ peerAddress: String, _ dialTimes: Dial.Times) {
-    guard let session = Self.makeSession(pool.transport.limits) else { return nil }
+    guard let session = HTTP2Session.make(pool.transport.limits) else { return nil }
     self.session = session
+    sender = HTTP2Sender(session)
     lastReceived = Loop.now
     flood = HTTP2FloodGuard(at: lastReceived)
     refusals = HTTP2Refusals(allowance: pool.allowance)
@@ -81,41 +67,6 @@ final class HTTP2Connection: HTTPConnection {
     if !isClosed { channel.close() }
   }
 
-  private static func makeSession(_ limits: MessageLimits) -> OpaquePointer? {
-    guard let callbacks, let options else { return nil }
-    var made: OpaquePointer?
-    guard nghttp2_session_client_new2(&made, callbacks, nil, options) == 0, let session = made else { return nil }
-    let settings = [
-      nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
-      nghttp2_settings_entry(
-        settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: UInt32(streamWindowBytes)),
-      nghttp2_settings_entry(
-        settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: UInt32(clamping: limits.headBytes)),
-    ]
-    guard nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count) == 0,
-      nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, connectionWindowBytes) == 0
-    else {
-      nghttp2_session_del(session)
-      return nil
-    }
-    return session
-  }
-
-  /// The options of nghttp2. Windows are refilled when bytes are consumed, not when they arrive. The options are never
-  /// changed after they are made.
-  private nonisolated(unsafe) static let options: OpaquePointer? = {
-    var options: OpaquePointer?
-    guard nghttp2_option_new(&options) == 0 else { return nil }
-    nghttp2_option_set_no_auto_window_update(options, 1)
-    nghttp2_option_set_peer_max_concurrent_streams(options, UInt32(assumedStreams))
-    nghttp2_option_set_max_send_header_block_length(options, maximumHeadBytes)
-    // RFC 9113 §8.2.1 forbids spaces at the ends of values, but servers send them. Browsers accept them too.
-    nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(options, 1)
-    // `ResponseLimits` limits the size of a head, but does not count empty frames. This limit bounds their number.
-    nghttp2_option_set_max_continuations(options, maximumContinuations)
-    return options
-  }()
-
   // MARK: Requests
 
   /// How many more requests can be issued now.
@@ -127,7 +78,9 @@ final class HTTP2Connection: HTTPConnection {
   /// How many streams the server allows at a time. Until the server has said it, the limit of the origin's last
   /// connection counts.
   var streamLimit: Int {
-    guard hasSettings else { return min(pool.lastStreamLimit ?? Self.assumedStreams, Self.assumedStreams) }
+    guard hasSettings else {
+      return min(pool.lastStreamLimit ?? HTTP2Session.assumedStreams, HTTP2Session.assumedStreams)
+    }
     let allowed = nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
     return min(Int(allowed), Self.maximumStreams)
   }
@@ -394,132 +347,28 @@ final class HTTP2Connection: HTTPConnection {
   /// Writes the pending bytes, as far as the socket takes them. [loop, at the end of a turn]
   func flush() {
     guard !isClosed else { return }
-    var count = 0
-    while true {
-      if unsentOffset < unsent.count {
-        guard take(sendUnsent(), &count) else { return }
-        continue
-      }
-      dropUnsent()
-      if count >= Self.bytesPerTurn { return transport.flushLater(self) }
-      guard serialize() else { return endBroken(saying: false) }
-      guard !isClosed else { return }
-      if unsent.isEmpty { break }
+    switch sender.flush(through: channel) {
+    case .done: break
+    case .waiting: return
+    case .more: return transport.flushLater(self)
+    case .lost:
+      // The connection is not ended here, because bytes that the peer sent before it closed must be read first.
+      hasHungUp = true
+      return transport.readLater(self)
+    case .failed: return endBroken(saying: false)
     }
     if nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0 { return endBroken() }
     settle()
   }
 
-  private func sendUnsent() -> StreamSocket.Outcome {
-    unsent.withUnsafeBytes {
-      channel.send(UnsafeRawBufferPointer(rebasing: $0[unsentOffset...]), UnsafeRawBufferPointer(rebasing: $0[..<0]))
-    }
-  }
-
-  private func dropUnsent() {
-    unsent = []
-    unsentOffset = 0
-  }
-
-  /// Notes the result of a write. Returns whether the socket takes more bytes.
-  private func take(_ outcome: StreamSocket.Outcome, _ count: inout Int) -> Bool {
-    switch outcome {
-    case .bytes(let sent):
-      unsentOffset += sent
-      count += sent
-      return true
-    case .wouldBlock: return false
-    case .end, .failed:
-      // The connection is not ended here, because bytes that the peer sent before it closed must be read first.
-      dropUnsent()
-      hasHungUp = true
-      transport.readLater(self)
-      return false
-    }
-  }
-
-  /// Collects the next frames to send. Returns false if nghttp2 fails.
-  private func serialize() -> Bool {
-    while unsent.count < Self.bytesPerSend {
-      var bytes: UnsafePointer<UInt8>?
-      let count = nghttp2_session_mem_send(session, &bytes)
-      if count < 0 { return false }
-      if count == 0 { break }
-      unsent.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
-    }
-    return true
-  }
-
   // MARK: The end
-
-  /// Ends the connection because the peer has broken a rule.
-  ///
-  /// - Parameter isSaying: whether to send the server a GOAWAY with the reason.
-  private func endBroken(saying isSaying: Bool = true) {
-    guard !isClosed else { return }
-    if isSaying, serialize() { _ = sendUnsent() }
-    let reason = flood.isExceeded ? HTTP2FloodGuard.reason : nil
-    let isAlone = streams.values.count { !$0.isWhole } == 1
-    let culprit = frames.head.stream
-    end { [isElsewhere = hasEnded(culprit)] stream, transfer in
-      let failure = HTTP2Failure(transfer)
-      // The response of another stream, or the connection as a whole, was wrong.
-      guard culprit == stream.id || isAlone && !isElsewhere else {
-        return self.lost(stream, transfer, because: reason ?? HTTP2Failure.invalid)
-      }
-      return reason.map(failure.broken) ?? failure.brokenConnection(stream)
-    }
-  }
-
-  /// The error for a request that was under way when the connection ended, although it is not to blame for that.
-  private func lost(_ stream: HTTP2Stream, _ transfer: HTTPTransfer, because reason: String) -> TransportError {
-    resent(stream, transfer, because: reason)
-      ?? TransportFailure.lost(
-        pool.origin, because: reason, hasHead: stream.hasHead, isBeforeSending: transfer.times.sentBytes == 0)
-  }
-
-  /// The error for a request on a connection that was used before and has not answered the request; otherwise nil.
-  private func resent(
-    _ stream: HTTP2Stream, _ transfer: HTTPTransfer, because cause: String? = nil
-  ) -> TransportError? {
-    guard stream.isReused, transfer.times.firstByteAt == nil else { return nil }
-    return TransportFailure.resent(
-      pool.origin, transfer.request.method, because: cause, isBeforeSending: transfer.times.sentBytes == 0)
-  }
-
-  /// - Parameter code: the system's error; 0 if the peer has closed the connection.
-  private func didBreak(_ code: Int32) {
-    let failure = channel.tls?.failure
-    let refusal = failure.flatMap { TransportFailure.refusal(pool.origin, $0, pool.settings) }
-    end { [farewell] stream, transfer in
-      if let refusal { return refusal }
-      if let farewell, farewell.demandsHTTP1, transfer.isSafe, !stream.hasHead, self.pool.downgrade() {
-        return TransportFailure.downgraded(self.pool.origin)
-      }
-      if let farewell, !farewell.isGraceful { return HTTP2Failure(transfer).closed(stream, farewell) }
-      return self.resent(stream, transfer)
-        ?? TransportFailure.lost(
-          self.pool.origin, failure, code, by: self.pool.peer, hasBytes: stream.hasHead, hasHead: stream.hasHead,
-          isBeforeSending: transfer.times.sentBytes == 0)
-    }
-  }
-
-  private func end(_ error: (HTTP2Stream, HTTPTransfer) -> TransportError) {
-    let broken = streams.values.filter { !$0.isWhole }.sorted { $0.id < $1.id }
-    for stream in broken { streams[stream.id] = nil }
-    close()
-    for stream in broken {
-      guard let transfer = stream.transfer.take() else { continue }
-      transfer.fail(stream.failure ?? error(stream, transfer))
-    }
-  }
 
   override func close() {
     guard !isClosed else { return }
     isClosed = true
     endDoubt()
     transport.loop.disarm(pingTimer)
-    dropUnsent()
+    sender.stop()
     transport.remove(channel.socket.descriptor)
     channel.close()
     pool.didClose(self)
@@ -529,7 +378,7 @@ final class HTTP2Connection: HTTPConnection {
   override func closeIdle() {
     guard !isClosed else { return }
     _ = nghttp2_session_terminate_session(session, UInt32(NGHTTP2_NO_ERROR.rawValue))
-    if serialize() { _ = sendUnsent() }
+    sender.sendLast(through: channel)
     close()
   }
 }
