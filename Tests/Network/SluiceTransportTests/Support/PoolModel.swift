@@ -4,8 +4,8 @@ import Testing
 
 @testable import SluiceTransport
 
-/// A pool without sockets: it performs the actions of a ``PoolMachine``, and events of the network happen by chance. The
-/// same seed gives the same events.
+/// A pool without sockets: it performs the actions of a ``PoolMachine``, and events of the network happen by chance.
+/// The same seed gives the same events.
 struct PoolModel {
   private enum Use { case shared, doubted, owned }
 

@@ -8,8 +8,8 @@ import SluiceSupport
 ///
 /// A transfer takes an HTTP/2 connection that has room, or the idle HTTP/1 connection that was used last. Otherwise the
 /// transfer waits, and a new connection is begun. Whichever connection is ready first serves the transfer that has
-/// waited longest. A ``PoolMachine`` decides which connections are begun and given up, and the pool performs that. An idle
-/// connection, or a stream that is free, serves a transfer without a decision.
+/// waited longest. A ``PoolMachine`` decides which connections are begun and given up, and the pool performs that. An
+/// idle connection, or a stream that is free, serves a transfer without a decision.
 final class OriginPool {
   let key: PoolKey
   /// The preamble of the last request.
@@ -292,7 +292,8 @@ final class OriginPool {
     dial.goOn(decision)
   }
 
-  /// Gives up a connection that is being made, because the transfer for which it is made has ended, or does not want it.
+  /// Gives up a connection that is being made, because the transfer for which it is made has ended, or does not want
+  /// it.
   func abandon(_ dial: Dial) { drop(machine.handle(.abandoned(dial.number))) }
 
   private func drop(_ action: PoolMachine.Action) {

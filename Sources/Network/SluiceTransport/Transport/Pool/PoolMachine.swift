@@ -57,8 +57,8 @@ struct PoolMachine {
     case failed(Int)
     /// A connection was closed.
     case closed
-    /// An HTTP/2 connection takes no new requests. So many requests were issued on it, and so many streams at a time are
-    /// allowed.
+    /// An HTTP/2 connection takes no new requests. So many requests were issued on it, and so many streams at a time
+    /// are allowed.
     case stopped(requests: Int, streams: Int)
     /// An HTTP/2 connection may be dead.
     case doubted
@@ -155,8 +155,8 @@ struct PoolMachine {
 
   // MARK: Dials
 
-  /// Returns the number of the next dial to begin for the waiting transfers; nil if they need no other dial or the limit
-  /// is reached.
+  /// Returns the number of the next dial to begin for the waiting transfers; nil if they need no other dial or the
+  /// limit is reached.
   mutating func nextDial(_ survey: Survey) -> Int? {
     guard sharedDials < wantedDials(survey), plan.limit.map({ connections - doubtedConnections < $0 }) ?? true else {
       return nil
@@ -240,8 +240,8 @@ struct PoolMachine {
     if case .multiplexed = capacity { capacity = .multiplexed(streams) }
   }
 
-  /// Over HTTP/1, the transfer gets a connection of its own, even above the limit. Over HTTP/2, it waits in the line, so
-  /// that all such transfers share one new connection.
+  /// Over HTTP/1, the transfer gets a connection of its own, even above the limit. Over HTTP/2, it waits in the line,
+  /// so that all such transfers share one new connection.
   private mutating func newConnection() -> Action {
     if case .multiplexed = capacity { .queue } else { .begin(beginDial(.owned)) }
   }
@@ -254,9 +254,9 @@ struct PoolMachine {
     return .drop(dropped)
   }
 
-  /// A transfer has given up before it got a connection. The server may never answer the attempt that has taken longest,
-  /// so it no longer counts as a connection for the waiting transfers. It continues, because a slow connection may still
-  /// be of use; but not if the limit leaves no room beside it.
+  /// A transfer has given up before it got a connection. The server may never answer the attempt that has taken
+  /// longest, so it no longer counts as a connection for the waiting transfers. It continues, because a slow connection
+  /// may still be of use; but not if the limit leaves no room beside it.
   private mutating func doubtSlowestDial(at now: Instant) -> Action {
     // No transfer relies on one attempt if many are under way.
     guard dials.count <= Self.watchedDials else { return .none }
