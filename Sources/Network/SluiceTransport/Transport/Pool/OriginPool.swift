@@ -159,7 +159,9 @@ final class OriginPool {
   /// The connection that has the most streams and still has room. It is preferred so that the other connections become
   /// idle.
   private func multiplexedWithRoom() -> HTTP2Connection? {
-    guard let connection = multiplexed.fullestWithRoom, !connection.tryIfSilent() else { return nil }
+    guard !multiplexed.isEmpty, let connection = multiplexed.fullestWithRoom, !connection.tryIfSilent() else {
+      return nil
+    }
     // This is done only once, because a server that never stops sending must not block the loop.
     return connection.catchUp() ? multiplexed.fullestWithRoom : connection
   }
@@ -292,8 +294,7 @@ final class OriginPool {
     dial.goOn(decision)
   }
 
-  /// Gives up a connection that is being made, because the transfer for which it is made has ended, or does not want
-  /// it.
+  /// Gives up a connection that is being made, because no transfer wants it.
   func abandon(_ dial: Dial) { drop(machine.handle(.abandoned(dial.number))) }
 
   private func drop(_ action: PoolMachine.Action) {

@@ -29,8 +29,13 @@ final class PoolTable {
   var isEmpty: Bool { pools.isEmpty }
 
   /// The shared pool of an origin, for transfers whose connection needs nothing special.
+  @inline(__always)
   func pool(for url: HTTPURL, _ transport: HTTPTransport) -> OriginPool {
     if let lastPool, let lastOrigin, url == lastURL || url.isAt(lastOrigin) { return lastPool }
+    return findPool(for: url, transport)
+  }
+
+  private func findPool(for url: HTTPURL, _ transport: HTTPTransport) -> OriginPool {
     let origin = url.origin
     let pool = pool(PoolKey(origin, transport.proxies, transport.settings), transport)
     lastURL = url
@@ -74,6 +79,7 @@ final class PoolTable {
   func keepsMoreIdle(beside transfers: Int) -> Bool { idleCount < max(Self.idleConnections, transfers) }
 
   /// Called when a connection has become idle. Starts the timer that closes idle connections.
+  @inline(__always)
   func beginIdle(_ connection: HTTPConnection) {
     connection.isIdle = true
     connection.idleSince = loop.turnBegan
@@ -82,6 +88,7 @@ final class PoolTable {
   }
 
   /// Called when an idle connection is used again or was closed.
+  @inline(__always)
   func endIdle(_ connection: HTTPConnection) {
     connection.isIdle = false
     idleCount -= 1
