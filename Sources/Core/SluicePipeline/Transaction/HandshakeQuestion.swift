@@ -32,7 +32,7 @@ package final class HandshakeQuestion: @unchecked Sendable {
     if let deadline = asked.deadline {
       transaction.loop.arm(timer, at: transaction.loop.now + deadline, for: self)
     }
-    let withdraw = observer.decide(self, transaction.exchange)
+    let withdraw = observer.decide(self, transaction)
     // By now the delegate may have answered, and another delegate may have been asked.
     if !isDecided, answer != nil, self.asked === asked { self.withdraw = withdraw }
   }

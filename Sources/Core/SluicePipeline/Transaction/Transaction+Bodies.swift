@@ -10,7 +10,7 @@ extension Transaction {
 
   /// Decides what happens to the response body when the head has arrived.
   func decideBody() {
-    guard pipeline.responseStagesWantBody || pipeline.changesResponsePieces || !exchange.responseBodyAskers.isEmpty
+    guard pipeline.responseStagesWantBody || pipeline.changesResponsePieces || !responseBodyAskers.isEmpty
     else {
       return
     }
@@ -22,7 +22,7 @@ extension Transaction {
 
   private func wantsResponseBody(_ binding: StageBinding) -> Bool {
     binding.capabilities.contains(.wantsResponseBody)
-      || (!exchange.responseBodyAskers.isEmpty && exchange.responseBodyAskers.contains(binding.interceptor.identity))
+      || (!responseBodyAskers.isEmpty && responseBodyAskers.contains(binding.interceptor.identity))
   }
 
   /// Whether stages of this phase may have to wait for a body before they are called.
@@ -31,7 +31,7 @@ extension Transaction {
     case .request: pipeline.requestStagesWantBody
     case .response:
       (pipeline.changesResponsePieces || machine.streamsOwnBody)
-        && (pipeline.responseStagesWantBody || !exchange.responseBodyAskers.isEmpty)
+        && (pipeline.responseStagesWantBody || !responseBodyAskers.isEmpty)
     case .issue, .failure, .hop: false
     }
   }
@@ -41,13 +41,13 @@ extension Transaction {
     if phase == .request {
       return binding.capabilities.contains(.wantsRequestBody) && !isRequestBodyWhole(for: index)
     }
-    if machine.streamsOwnBody, exchange.hasStreamedResponse { return wantsResponseBody(binding) }
+    if machine.streamsOwnBody, hasStreamedResponse { return wantsResponseBody(binding) }
     return wantsResponseBody(binding) && !pendingStages(.response, before: index).isEmpty
   }
 
   func isRequestBodyWhole(for index: Int) -> Bool {
-    if case .stream = exchange.nativeRequest.body { return false }
-    return exchange.nativeRequest.body.isEmpty || pendingStages(.request, before: index).isEmpty
+    if case .stream = nativeRequest.body { return false }
+    return nativeRequest.body.isEmpty || pendingStages(.request, before: index).isEmpty
   }
 
   private func isPieceStage(_ binding: StageBinding, _ capability: StageCapabilities) -> Bool {
@@ -60,7 +60,7 @@ extension Transaction {
     guard isRequest ? pipeline.changesRequestPieces : pipeline.changesResponsePieces else { return [] }
     let (bindings, first) =
       isRequest
-      ? (pipeline.requestStages, requestPassedTo) : (pipeline.responseStages, responsePassedTo)
+      ? (pipeline.requestStages, thisAttempt.requestPassedTo) : (pipeline.responseStages, thisHop.responsePassedTo)
     return (first..<max(first, end)).filter { isPieceStage(bindings[$0], isRequest ? .requestPieces : .responsePieces) }
   }
 
@@ -73,42 +73,42 @@ extension Transaction {
     do {
       switch side {
       case .request:
-        try exchange.settleRequest()
+        try settleRequest()
         return try passRequest(before: end)
       case .response:
-        try exchange.settleResponse()
+        try settleResponse()
         return try passResponse(before: end)
       }
     } catch { return .abort(error) }
   }
 
   private func passRequest(before end: Int) throws(TransactionError) -> TransactionMachine.Event? {
-    if case .stream(let stream) = exchange.nativeRequest.body {
+    if case .stream(let stream) = nativeRequest.body {
       // The body is gathered first, so that another attempt begins with the body that the caller gave.
       return pass(.request, [], from: stream.taken()) { transaction, body in
         transaction.gatheredBody = body
         transaction.machine.bodyBecameReplayable()
-        transaction.exchange.nativeRequest.body = body
-        transaction.exchange.requestDocument = nil
+        transaction.nativeRequest.body = body
+        transaction.requestDocument = nil
         return transaction.passBody(.request, before: end)
       }
     }
     let stages = pendingStages(.request, before: end)
-    guard !stages.isEmpty, !exchange.nativeRequest.body.isEmpty else { return .bodyPassed }
-    let source = try stream(of: exchange.nativeRequest.body)
+    guard !stages.isEmpty, !nativeRequest.body.isEmpty else { return .bodyPassed }
+    let source = try stream(of: nativeRequest.body)
     forgetDerivedFields(.request, stages)
     return pass(.request, stages, from: source) { transaction, body in
-      transaction.requestPassedTo = end
-      transaction.exchange.nativeRequest.body = body
-      transaction.exchange.requestDocument = nil
+      transaction.thisAttempt.requestPassedTo = end
+      transaction.nativeRequest.body = body
+      transaction.requestDocument = nil
       return .bodyPassed
     }
   }
 
   private func passResponse(before end: Int) throws(TransactionError) -> TransactionMachine.Event? {
     let stages = pendingStages(.response, before: end)
-    responsePassedTo = max(responsePassedTo, end)
-    guard let body = exchange.nativeResponse?.body else { return .bodyPassed }
+    thisHop.responsePassedTo = max(thisHop.responsePassedTo, end)
+    guard let body = nativeResponse?.body else { return .bodyPassed }
     let isStreamed = if case .stream = body { true } else { false }
     guard !stages.isEmpty || isStreamed else { return .bodyPassed }
     if isStreamed, end == pipeline.responseStages.count, let sink {
@@ -117,8 +117,8 @@ extension Transaction {
     let source = try stream(of: body)
     forgetDerivedFields(.response, stages)
     return pass(.response, stages, from: source) { transaction, body in
-      transaction.exchange.setResponseBody(body)
-      transaction.exchange.responseDocument = nil
+      transaction.setResponseBody(body)
+      transaction.responseDocument = nil
       return .bodyPassed
     }
   }
@@ -126,8 +126,8 @@ extension Transaction {
   /// Passes a body that a stage streams through the stages and on to the caller.
   private func deliver(_ stream: BodyStream, _ stages: [Int], to sink: any BodySink) -> TransactionMachine.Event? {
     if !stages.isEmpty { forgetDerivedFields(.response, stages) }
-    exchange.setResponseBody(.empty)
-    if let head = exchange.nativeResponse { sink.begin(head) }
+    setResponseBody(.empty)
+    if let head = nativeResponse { sink.begin(head) }
     return run(BodyPassage(self, .response, stages, from: .stream(stream), to: .sink(sink))) { _, _ in .bodyPassed }
   }
 
@@ -180,7 +180,7 @@ extension Transaction {
   /// the body. With stages, the length is not known before the end, so the request is sent in chunks.
   func routeRequestBody() throws(TransactionError) {
     if Self.isEmpty(&nativeRequest) { return }
-    let body = exchange.nativeRequest.body
+    let body = nativeRequest.body
     let isStreamed = if case .stream = body { true } else { false }
     if isStreamed, asksFirst(body) { return }
     let stages = body.isEmpty && !isStreamed ? [] : pendingStages(.request, before: pipeline.requestStages.count)
@@ -206,9 +206,9 @@ extension Transaction {
       self.loop.post { self.transfer?.resumeSending() }
     }
     unroutedBody = body
-    unroutedTrailers = exchange.nativeRequest.sharedTrailers
+    unroutedTrailers = nativeRequest.sharedTrailers
     if !stages.isEmpty { forgetDerivedFields(.request, stages) }
-    exchange.nativeRequest.body = .stream(reader)
+    nativeRequest.body = .stream(reader)
   }
 
   /// Whether there is no body. Reads the body in place, without a copy.
@@ -219,10 +219,10 @@ extension Transaction {
   /// Begins to pass the body from the wire through the stages, to the sink or into a gatherer.
   func beginWirePassage() {
     let stages = pendingStages(.response, before: pipeline.responseStages.count)
-    responsePassedTo = pipeline.responseStages.count
+    thisHop.responsePassedTo = pipeline.responseStages.count
     if !stages.isEmpty { forgetDerivedFields(.response, stages) }
     if let sink {
-      if let head = exchange.nativeResponse { sink.begin(head) }
+      if let head = nativeResponse { sink.begin(head) }
       return setPassage(BodyPassage(self, .response, stages, from: .wire, to: .sink(sink)))
     }
     let gatherer = environment.transport.makeBodyGatherer(transferOptions)
@@ -235,8 +235,7 @@ extension Transaction {
   func wireEnded() -> TransactionMachine.Event? {
     guard let passage = responsePassage else { return .ended(nil) }
     // The server has sent everything, so the attempt's clock stops.
-    attemptDeadline = .distantFuture
-    attemptRest = nil
+    deadlines.endAttempt()
     passage.wireEnded()
     if let outcome = passage.outcome { return wireEvent(outcome) }
     passage.whenOver = { [unowned self] in run(wireEvent($0)) }
@@ -247,9 +246,9 @@ extension Transaction {
     setPassage(nil, .response)
     switch outcome {
     case .failed(let error, _): return .abort(error)
-    case .done(let body): if let body { exchange.setResponseBody(body) }
+    case .done(let body): if let body { setResponseBody(body) }
     }
-    exchange.dropResponseView()
+    dropResponseView()
     return .ended(nil)
   }
 
@@ -258,11 +257,11 @@ extension Transaction {
   private func forgetDerivedFields(_ side: MessageSide, _ stages: [Int]) {
     let fields: DerivedFields?
     if side == .request {
-      exchange.nativeRequest.headers.remove("content-length")
-      fields = stages.isEmpty ? nil : exchange.nativeRequest.removeDerivedFields()
+      nativeRequest.headers.remove("content-length")
+      fields = stages.isEmpty ? nil : nativeRequest.removeDerivedFields()
     } else {
-      exchange.nativeResponse?.headers.remove("content-length")
-      fields = stages.isEmpty || isBodiless ? nil : exchange.nativeResponse?.removeDerivedFields()
+      nativeResponse?.headers.remove("content-length")
+      fields = stages.isEmpty || isBodiless ? nil : nativeResponse?.removeDerivedFields()
     }
     if let fields { warn(about: fields, side, stages) }
   }
@@ -277,14 +276,14 @@ extension Transaction {
   func forgetDerivedFields(in trailers: inout HeaderFields, _ passage: BodyPassage) {
     guard !passage.stages.isEmpty else { return }
     let isResponse = passage.side == .response
-    let head = (isResponse ? exchange.nativeResponse?.headers : exchange.nativeRequest.headers) ?? HeaderFields()
+    let head = (isResponse ? nativeResponse?.headers : nativeRequest.headers) ?? HeaderFields()
     warn(
       about: trailers.removeDerivedTrailers(isResponse: isResponse, head: head), passage.side, passage.stages)
   }
 
   /// Whether the fields of the response describe the content of another response, which no stage has changed (RFC 9110
   /// §15.4.5). The fields of a response to HEAD are those of a response to GET, which the stages would have changed.
-  private var isBodiless: Bool { [204, 304].contains(exchange.responseStatus) }
+  private var isBodiless: Bool { [204, 304].contains(responseStatus) }
 
   // MARK: Passages
 
@@ -317,15 +316,10 @@ extension Transaction {
   /// server does not cause this delay.
   func bodyHoldChanged() {
     let isHeld = requestPassage?.isHeld == true || responsePassage?.isHeld == true
-    if isHeld {
-      guard attemptRest == nil, attemptDeadline != .distantFuture else { return }
-      attemptRest = attemptDeadline.nanoseconds(since: loop.now)
-      attemptDeadline = .distantFuture
-    } else if let rest = attemptRest.take() {
-      noteActivity()
-      attemptDeadline = loop.now.advanced(byNanoseconds: rest)
-      armTimer()
-    }
+    guard deadlines.isAttemptStopped != isHeld else { return }
+    if !isHeld { noteActivity() }
+    deadlines.runAttempt(!isHeld, at: loop.now)
+    armTimer()
   }
 }
 
@@ -339,7 +333,7 @@ private final class PassageSlot: @unchecked Sendable {
   }
 
   /// The trailers that the caller set, with the changes of the stages.
-  var trailers: HeaderFields { passage?.transaction?.exchange.nativeRequest.trailers ?? HeaderFields() }
+  var trailers: HeaderFields { passage?.transaction?.nativeRequest.trailers ?? HeaderFields() }
 }
 
 /// Bytes that are taken piece by piece. Unchecked because they are confined to the loop.

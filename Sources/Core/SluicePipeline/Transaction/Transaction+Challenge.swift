@@ -23,25 +23,25 @@ extension Transaction {
   /// Credentials for a proxy go only to a proxy; a server that demands them gets none. In a tunnel, a 407 comes from
   /// the server.
   private func mayAnswer(_ status: Int) -> Bool {
-    let origin = exchange.nativeRequest.url.origin
+    let origin = nativeRequest.url.origin
     if status == 407 {
       return environment.transport.usesProxy(for: origin)
     }
     return delegate != nil || pipeline.answersChallenges
-      || pipeline.settings.challengeResponder?.hasCredentials(status: status, for: exchange) == true
+      || pipeline.settings.challengeResponder?.hasCredentials(status: status, for: self) == true
   }
 
   /// The default handling; true if the challenge has an answer. If the body cannot be sent again, the machine then fails
   /// the transaction.
   func answerOurselves(_ hops: HopState) -> Bool {
     if hops.status == 407 {
-      let origin = exchange.nativeRequest.url.origin
+      let origin = nativeRequest.url.origin
       return environment.transport.answerProxy(hops.challenges, for: origin, answered: hops.answered)
     }
     guard let responder = pipeline.settings.challengeResponder,
-      let value = responder.answer(hops.challenges, status: hops.status, on: exchange)
+      let value = responder.answer(hops.challenges, status: hops.status, on: self)
     else { return false }
-    exchange.nativeRequest.headers["Authorization"] = value
+    nativeRequest.headers["Authorization"] = value
     return true
   }
 
@@ -51,10 +51,10 @@ extension Transaction {
     hops.forgetVisited()
     let name = hops.status == 407 ? "proxy-authorization" : "authorization"
     let marks = hops.status == 407 ? HeaderFields.Marks.credentials.union(.forProxy) : .credentials
-    var next = exchange.nativeRequest.headers.firstIndex(named: name.utf8.span)
+    var next = nativeRequest.headers.firstIndex(named: name.utf8.span)
     while let index = next {
-      exchange.nativeRequest.headers.mark(at: index, marks)
-      next = exchange.nativeRequest.headers.firstIndex(named: name.utf8.span, from: index + 1)
+      nativeRequest.headers.mark(at: index, marks)
+      next = nativeRequest.headers.firstIndex(named: name.utf8.span, from: index + 1)
     }
   }
 }
@@ -69,15 +69,15 @@ extension Transaction {
   /// - Returns: whether the body is left out. ``unroutedBody`` then has it.
   func asksFirst(_ body: Body) -> Bool {
     guard case .stream = body, hops?.isUnprotected != true,
-      pipeline.settings.challengeResponder?.awaitsChallenge(for: exchange) == true
+      pipeline.settings.challengeResponder?.awaitsChallenge(for: self) == true
     else { return false }
     let hops = self.hops ?? HopState()
     self.hops = hops
     hops.isAsking = true
     unroutedBody = body
-    unroutedTrailers = exchange.nativeRequest.sharedTrailers
-    exchange.nativeRequest.body = .empty
-    exchange.nativeRequest.sharedTrailers = nil
+    unroutedTrailers = nativeRequest.sharedTrailers
+    nativeRequest.body = .empty
+    nativeRequest.sharedTrailers = nil
     return true
   }
 

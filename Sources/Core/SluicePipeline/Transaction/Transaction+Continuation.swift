@@ -3,12 +3,12 @@ package import SluiceMessages
 // Hops that the transport begins by itself.
 extension Transaction {
   /// The response as stages have left it so far. [loop]
-  package var responseNow: Response? { exchange.nativeResponse }
+  package var responseNow: Response? { nativeResponse }
 
   package func transferDidContinue(
     after head: consuming Response?, with next: consuming Request, _ timings: TransferTimings
   ) {
-    guard !machine.isDone, exchange.issued != nil else { return }
+    guard !machine.isDone, issued != nil else { return }
     clock = nil
     metrics.addBytes(sent: timings.bytesSent, received: timings.bytesReceived)
     result.timings = timings
@@ -20,16 +20,16 @@ extension Transaction {
       noteHopEnd(reason)
       emitRetry(after: .zero, reason)
     }
-    exchange.nativeRequest = next
-    exchange.requestDocument = nil
+    nativeRequest = next
+    requestDocument = nil
     beginSending()
-    openHop = .begun(pipeline.traced.contains(.didEndHop) ? now() : exchange.started)
+    openHop = .begun(pipeline.traced.contains(.didEndHop) ? now() : started)
   }
 
   private func noteCrossing(_ head: Response, _ next: borrowing Request) {
-    exchange.nativeResponse = head
-    exchange.responseDocument = nil
-    wireStatus = head.status
+    nativeResponse = head
+    responseDocument = nil
+    thisHop.wireStatus = head.status
     emit(.didReceive)
     guard Redirect.isRedirect(head.status) else { return }
     let hops = self.hops ?? HopState()
@@ -37,7 +37,7 @@ extension Transaction {
     hops.redirects += 1
     hops.redirect = Redirect(
       status: head.status, url: next.url, method: next.method,
-      isCrossOrigin: next.url.origin != exchange.nativeRequest.url.origin, keepsBody: !next.body.isEmpty)
+      isCrossOrigin: next.url.origin != nativeRequest.url.origin, keepsBody: !next.body.isEmpty)
     metrics.countRedirect()
     emit(.willRedirect)
   }

@@ -4,7 +4,7 @@ import SluiceMessages
 extension Transaction {
   /// Returns the event with which the machine is told about the head of a response.
   func eventOfHead() -> TransactionMachine.Event {
-    guard let head = exchange.nativeResponse else { return .head }
+    guard let head = nativeResponse else { return .head }
     if head.status < 300 { return isAsking ? .crossed(unprotected()) : .head }
     let crossing =
       head.status < 400 ? redirected(head) : head.status == 401 || head.status == 407 ? challenged(head) : nil
@@ -19,7 +19,7 @@ extension Transaction {
   func hopStage(_ index: Int) -> StageBinding { (pipeline.hopStages + delegates)[index] }
 
   /// The body of this hop before stages change its pieces.
-  private var hopBody: Body { unroutedBody ?? exchange.nativeRequest.body }
+  private var hopBody: Body { unroutedBody ?? nativeRequest.body }
 
   /// Whether the body of this hop can be sent again. It is untouched while the server is asked for its challenge.
   var isHopReplayable: Bool { isAsking || hopBody.isReplayable }
@@ -30,24 +30,24 @@ extension Transaction {
     guard let hops else { return .answered(.proceed, stage: "") }
     let bindings = pipeline.hopStages + delegates
     let offers = hops.redirect == nil ? bindings.count * hops.challenges.count : bindings.count
-    exchange.phase = hops.redirect == nil ? .challenge : .redirect
+    phase = hops.redirect == nil ? .challenge : .redirect
     for index in first..<max(first, offers) {
       let binding = bindings[index % bindings.count]
       guard binding.capabilities.contains(hops.redirect == nil ? .challenge : .redirect), matches(binding) else {
         continue
       }
       let place = StagePlace(phase: .hop, index: index % bindings.count)
-      currentPlace = place
+      cursor.place = place
       if notes != nil { noteCall(binding) }
       let verdict = call(binding, hops, index / bindings.count, at: place)
-      if verdict == .proceed, token == nil {
+      if verdict == .proceed, cursor.token == nil {
         if notes != nil { noteAnswer(.proceed) }
         continue
       }
       machine.reach(stage: index)
       return settle(verdict, binding)
     }
-    currentPlace = nil
+    cursor.place = nil
     machine.reach(stage: max(first, (machine.crossing?.stages ?? 1) - 1))
     return hops.redirect == nil && answerOurselves(hops)
       ? .answered(.respond, stage: "") : .answered(.proceed, stage: "")
@@ -57,10 +57,10 @@ extension Transaction {
     let started = loop.now
     let verdict: Verdict
     if let redirect = hops.redirect {
-      verdict = binding.interceptor.interceptRedirect(exchange, redirect)
+      verdict = binding.interceptor.interceptRedirect(self, redirect)
     } else {
       let offer = ChallengeOffer(status: hops.status, challenge: hops.challenges[number], answered: hops.answered)
-      verdict = binding.interceptor.interceptChallenge(exchange, offer)
+      verdict = binding.interceptor.interceptChallenge(self, offer)
     }
     clock = loop.now
     if place.index < pipeline.hopStages.count {
@@ -74,33 +74,24 @@ extension Transaction {
     guard let hops else { return }
     restoreBody()
     if hops.redirect != nil { follow(hops) } else { sendCredentials(hops) }
-    exchange.requestDocument = nil
+    requestDocument = nil
     beginSending()
   }
 
   /// Prepares the current ``Exchange/nativeRequest`` for sending.
   func beginSending() {
-    if exchange.spans != nil { tellSpans() }
+    if spans != nil { tellSpans() }
     restoreBody()
-    exchange.hop += 1
-    exchange.nativeResponse = nil
-    forgetIssued()
-    receivedStatus = 0
-    wireStatus = 0
-    endedConnection = nil
-    exchange.hasOwnResponseBody = false
-    exchange.responseDocument = nil
-    endRequestPassage()
-    endResponsePassage()
-    responsePassedTo = 0
+    hop += 1
+    leaveHop()
     result.timings = nil
   }
 
   private func restoreBody() {
     hops?.isAsking = false
     if let unroutedBody {
-      exchange.nativeRequest.body = unroutedBody
-      exchange.nativeRequest.sharedTrailers = unroutedTrailers
+      nativeRequest.body = unroutedBody
+      nativeRequest.sharedTrailers = unroutedTrailers
     }
     unroutedBody = nil
   }

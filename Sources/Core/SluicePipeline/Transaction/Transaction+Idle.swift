@@ -5,25 +5,26 @@ extension Transaction {
   /// Starts the limit, when the sending of the request begins.
   func beginIdle() {
     guard let limit = options?.value.idleTimeout else { return }
-    lastActivity = loop.now
-    idleDeadline = lastActivity + limit
+    deadlines.lastActivity = loop.now
+    deadlines.idle = deadlines.lastActivity + limit
     armTimer()
   }
 
   /// Called when a byte was sent or received, or when the caller has continued to read. Notes only the time;
   /// ``idleDeadline`` is moved only when it passes.
   func noteActivity() {
-    if idleDeadline != .distantFuture { lastActivity = loop.now }
+    if deadlines.idle != .distantFuture { deadlines.lastActivity = loop.now }
   }
 
-  func endIdle() { idleDeadline = .distantFuture }
+  func endIdle() { deadlines.idle = .distantFuture }
 
   func idlePassed(at now: Instant) {
     guard let limit = options?.value.idleTimeout else { return endIdle() }
     // The attempt's clock stops while the transfer waits for a stage, the sink or the caller's stream.
-    let due = attemptRest == nil && !isSuspended ? lastActivity + limit : now + max(limit, .milliseconds(1))
+    let due =
+      deadlines.attemptRest == nil && !isSuspended ? deadlines.lastActivity + limit : now + max(limit, .milliseconds(1))
     guard due <= now else {
-      idleDeadline = due
+      deadlines.idle = due
       return
     }
     endIdle()

@@ -16,7 +16,7 @@ extension Transaction {
   @inline(never)
   func makeNotes() {
     let request = result.originalRequest
-    if request.wantsExplanation { exchange.explanation = [] }
+    if request.wantsExplanation { explanation = [] }
     guard request.wantsJournal || request.wantsRecording else { return }
     let settings = pipeline.settings
     let journal = request.wantsJournal ? StageJournal(settings.journal, watcher: environment.stageWatcher) : nil
@@ -25,30 +25,30 @@ extension Transaction {
       return
     }
     let recorder = ExchangeRecorder(
-      request, exchange.parent, at: loop.wallClock, environment.transport, settings.transfer, environment.callOuts)
-    exchange.nativeRequest.body = recorder.tapped(request.body)
+      request, parent, at: loop.wallClock, environment.transport, settings.transfer, environment.callOuts)
+    nativeRequest.body = recorder.tapped(request.body)
     notes = TransactionNotes(journal, recorder)
   }
 
   @inline(never)
   func noteCall(_ binding: StageBinding) {
-    if exchange.explanation != nil, exchange.phase == .request {
-      exchange.explainRequestStage(binding.name, exchange.messages.request?.headers ?? exchange.nativeRequest.headers)
+    if explanation != nil, phase == .request {
+      explainRequestStage(binding.name, messages.request?.headers ?? nativeRequest.headers)
     }
-    guard let journal = notes?.journal, let callback = StageCall.Callback(exchange.phase) else { return }
-    let call = StageCall(attempt: exchange.attempt, hop: exchange.hop, stage: binding.name, callback: callback)
-    journal.begin(call, exchange.messages)
+    guard let journal = notes?.journal, let callback = StageCall.Callback(phase) else { return }
+    let call = StageCall(attempt: attempt, hop: hop, stage: binding.name, callback: callback)
+    journal.begin(call, messages)
   }
 
   /// Explains that a request stage is not called.
   @inline(never)
   func explainMismatch(_ binding: StageBinding) {
-    guard exchange.explanation != nil, binding.capabilities.contains(.request) else { return }
-    exchange.explainRequest(note: binding.mismatchWords)
+    guard explanation != nil, binding.capabilities.contains(.request) else { return }
+    explainRequest(note: binding.mismatchWords)
   }
 
   @inline(never)
-  func noteAnswer(_ verdict: Verdict) { notes?.journal?.end(verdict, exchange.messages) }
+  func noteAnswer(_ verdict: Verdict) { notes?.journal?.end(verdict, messages) }
 
   @inline(never)
   func noteSuspension() { notes?.journal?.suspend() }
@@ -58,8 +58,8 @@ extension Transaction {
     _ binding: StageBinding, _ side: MessageSide, _ piece: [UInt8], _ verdict: PieceVerdict, _ output: [UInt8]
   ) {
     notes?.journal?.pass(
-      binding.name, side, piece, verdict == .pass ? piece : output, verdict.verdict, attempt: exchange.attempt,
-      hop: exchange.hop)
+      binding.name, side, piece, verdict == .pass ? piece : output, verdict.verdict, attempt: attempt,
+      hop: hop)
   }
 
   /// Sends the request. If there is a recorder, it sits between the transport and the transaction.
@@ -67,7 +67,7 @@ extension Transaction {
   func sendObserved() {
     let observer = notes?.recorder?.observe(self) { [weak self] in self?.transfer?.resumeReceiving() }
     transfer = environment.transport.start(
-      exchange.nativeRequest, transferOptions, observer: observer ?? self)
+      nativeRequest, transferOptions, observer: observer ?? self)
   }
 
   @inline(never)
@@ -78,7 +78,7 @@ extension Transaction {
   /// Called once, when the transaction is over.
   @inline(never)
   func finishNotes() {
-    result.notes = ResultNotes(notes?.journal?.finish(exchange.messages), notes?.recorder?.finish())
+    result.notes = ResultNotes(notes?.journal?.finish(messages), notes?.recorder?.finish())
   }
 
   /// Called after ``finishNotes()``, when the result is known.

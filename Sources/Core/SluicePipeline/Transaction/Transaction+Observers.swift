@@ -7,36 +7,36 @@ extension Transaction {
 
   @inline(never)
   private func tell(_ event: (any HopObserver) -> Void) {
-    let phase = exchange.phase
-    exchange.phase = .trace
+    let phase = self.phase
+    self.phase = .trace
     if let observer = delegate?.observer { event(observer) }
     if let observer = pipeline.delegate?.observer { event(observer) }
-    exchange.phase = phase
+    self.phase = phase
     clock = nil
   }
 
   package func transferDidSend(bodyBytes count: Int, of total: Int?) {
     guard !machine.isDone else { return }
     noteActivity()
-    if isObserved { tell { $0.transaction(exchange.id, didSend: TransferProgress(bytes: count, total: total)) } }
+    if isObserved { tell { $0.transaction(id, didSend: TransferProgress(bytes: count, total: total)) } }
   }
 
   package func transferDidReceive(bodyBytes count: Int, of total: Int?) {
     guard !machine.isDone else { return }
     noteActivity()
-    if isObserved { tell { $0.transaction(exchange.id, didReceive: TransferProgress(bytes: count, total: total)) } }
+    if isObserved { tell { $0.transaction(id, didReceive: TransferProgress(bytes: count, total: total)) } }
   }
 
   func tellInformational(_ status: Int, _ headers: HeaderFields) {
-    tell { $0.transaction(exchange.id, didReceiveInformational: status, headers) }
+    tell { $0.transaction(id, didReceiveInformational: status, headers) }
   }
 
   /// Tells the delegates that a hop ends: the transfer of the hop has ended or is about to be cancelled.
   func tellHopEnd(_ timings: TransferTimings, _ connection: ConnectionFacts?, _ error: TransactionError?) {
     let metrics = HopMetrics(
-      attempt: exchange.attempt, hop: exchange.hop, method: exchange.nativeRequest.method,
-      url: exchange.nativeRequest.url, status: wireStatus == 0 ? nil : wireStatus, timings: timings,
+      attempt: attempt, hop: hop, method: nativeRequest.method,
+      url: nativeRequest.url, status: thisHop.wireStatus == 0 ? nil : thisHop.wireStatus, timings: timings,
       connection: connection, error: error)
-    tell { $0.transaction(exchange.id, didEndHop: metrics) }
+    tell { $0.transaction(id, didEndHop: metrics) }
   }
 }

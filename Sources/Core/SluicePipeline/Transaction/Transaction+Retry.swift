@@ -6,17 +6,17 @@ extension Transaction {
 
   /// - Parameter failure: why there is no response; nil if the policy decides about the status.
   func considerRetry(_ failure: TransactionError?) -> TransactionMachine.Event {
-    do { try exchange.settleResponse() } catch { return .abort(error) }
+    do { try settleResponse() } catch { return .abort(error) }
     let policy = retryPolicy
-    let isWanted = failure.map(policy.wants) ?? policy.statuses.contains(exchange.responseStatus)
-    guard isWanted, !hasSentUnrepeatable else { return .retryDenied(failure) }
+    let isWanted = failure.map(policy.wants) ?? policy.statuses.contains(responseStatus)
+    guard isWanted, !thisAttempt.hasSentUnrepeatable else { return .retryDenied(failure) }
     let now = loop.now
     let delay = retryDelay(policy, failure)
-    guard now + delay < exchange.deadline else {
-      let rest = exchange.deadline.duration(since: now)
+    guard now + delay < deadline else {
+      let rest = deadline.duration(since: now)
       return deny(failure, "the next attempt would have to wait \(delay), but the deadline leaves \(rest)")
     }
-    if let window = policy.window, now.duration(since: exchange.started) + retryAfter(failure) >= window {
+    if let window = policy.window, now.duration(since: started) + retryAfter(failure) >= window {
       return deny(failure, "the next attempt would begin more than \(window) after the first (--retry-max-time)")
     }
     guard isRepeatForFree(failure) || environment.takeRetry(ratio: policy.budget, now: now) else {
@@ -31,19 +31,19 @@ extension Transaction {
   /// the budget. The budget protects servers in trouble, and a kept connection that was closed is no sign of trouble.
   /// Each attempt has at most one such retry, since the next attempt gets a new connection.
   private func isRepeatForFree(_ failure: TransactionError?) -> Bool {
-    failure?.code == .resent && !usesFreshConnection
+    failure?.code == .resent && !thisAttempt.usesFreshConnection
   }
 
   /// The request was never sent over the dead connection, so the first retry of this kind need not wait.
   private func retryDelay(_ policy: RetryPolicy, _ failure: TransactionError?) -> Duration {
-    if failure?.code == .resent, exchange.attempt == 0 { return .zero }
-    let delay = policy.backoff.delay(after: exchange.attempt, using: &environment.loop.random)
+    if failure?.code == .resent, attempt == 0 { return .zero }
+    let delay = policy.backoff.delay(after: attempt, using: &environment.loop.random)
     return max(delay, retryAfter(failure))
   }
 
   /// How long the server asks to wait; zero if it does not.
   private func retryAfter(_ failure: TransactionError?) -> Duration {
-    guard failure == nil, let headers = exchange.nativeResponse?.headers else { return .zero }
+    guard failure == nil, let headers = nativeResponse?.headers else { return .zero }
     return RetryAfter.delay(headers, wallClock: loop.wallClock) ?? .zero
   }
 
@@ -58,18 +58,18 @@ extension Transaction {
 
   /// Notes that the server may have acted on the request, so that a retry could repeat the effect.
   func noteIssue() {
-    guard machine.plan.retriesByPolicy, !hasSentUnrepeatable else { return }
+    guard machine.plan.retriesByPolicy, !thisAttempt.hasSentUnrepeatable else { return }
     // The policy is read in place, because it would otherwise be copied for each hop.
     if let own = options?.value.retry {
-      hasSentUnrepeatable = !own.methods.contains(exchange.nativeRequest.method)
+      thisAttempt.hasSentUnrepeatable = !own.methods.contains(nativeRequest.method)
     } else {
-      hasSentUnrepeatable = !pipeline.settings.retry.methods.contains(exchange.nativeRequest.method)
+      thisAttempt.hasSentUnrepeatable = !pipeline.settings.retry.methods.contains(nativeRequest.method)
     }
   }
 
   /// Removes the note of ``noteIssue()`` if the transport knows that nothing reached the server.
   func noteEnd(_ error: TransportError) {
-    if error.isBeforeSending, exchange.hop == 0 { hasSentUnrepeatable = false }
+    if error.isBeforeSending, hop == 0 { thisAttempt.hasSentUnrepeatable = false }
   }
 
   /// The failure of a stage's retry verdict that asks for a wait beyond the transaction's deadline; nil if there is
@@ -77,10 +77,10 @@ extension Transaction {
   func failureOfWait(_ delay: Duration) -> StageFailure? {
     guard delay > .zero else { return nil }
     let now = loop.now
-    guard now + delay >= exchange.deadline else { return nil }
+    guard now + delay >= deadline else { return nil }
     return StageFailure(
       code: .deadline,
       message: "it asked for another attempt after \(delay), and the transaction's deadline leaves "
-        + "\(exchange.deadline.duration(since: now))")
+        + "\(deadline.duration(since: now))")
   }
 }

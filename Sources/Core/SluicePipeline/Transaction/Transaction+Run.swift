@@ -32,7 +32,7 @@ extension Transaction {
     case .send: return send()
     case .receive(let disposition): return receive(disposition)
     case .validate:
-      hasPassedResponseStages = true
+      thisAttempt.hasPassedResponseStages = true
       return validate()
     case .complete(let error):
       finish(error)
@@ -82,7 +82,7 @@ extension Transaction {
   private func emitAndCheck(_ kind: TraceEvent.Kind) -> TransactionMachine.Action {
     if kind == .didConfigure {
       // Tracers get the request as it will be sent, whichever form stages left it in.
-      do { try exchange.settleRequest() } catch { return machine.handle(.abort(error)) }
+      do { try settleRequest() } catch { return machine.handle(.abort(error)) }
     }
     emit(kind)
     guard kind == .willExecute else { return machine.performed() }
@@ -92,85 +92,81 @@ extension Transaction {
 
   @inline(never)
   private func waitToRetry(_ delay: Duration) {
-    retryAt = environment.waitsToRetry ? loop.now + delay : loop.now
+    deadlines.retry = environment.waitsToRetry ? loop.now + delay : loop.now
     armTimer()
   }
 
   private func beginAttempt(_ attempt: Int) {
-    if exchange.spans != nil { tellSpans() }
+    if spans != nil { tellSpans() }
     metrics.countRetry()
     metrics.countAttempt()
-    exchange.attempt = attempt
-    exchange.hop = 0
-    exchange.nativeRequest = result.originalRequest
-    if let gatheredBody { exchange.nativeRequest.body = gatheredBody }
-    exchange.nativeResponse = nil
+    self.attempt = attempt
+    hop = 0
+    nativeRequest = result.originalRequest
+    if let gatheredBody { nativeRequest.body = gatheredBody }
+    requestDocument = nil
+    responseBodyAskers = []
+    leaveHop()
+    // A connection that did not answer may be dead.
+    thisAttempt = Attempt(usesFreshConnection: retryReason?.code == .resent || retryReason?.code == .timeout)
+    rareState?.attempt = RareState.Attempt()
+    deadlines = Deadlines()
+    deadlines.attempt = loop.now.advanced(byNanoseconds: attemptNanoseconds)
+    armTimer()
+  }
+
+  /// Forgets what belongs to the hop that is over, before the next hop or the next attempt.
+  func leaveHop() {
+    nativeResponse = nil
+    responseDocument = nil
+    hasOwnResponseBody = false
     forgetIssued()
-    receivedStatus = 0
-    wireStatus = 0
     endedConnection = nil
-    exchange.hasOwnResponseBody = false
-    exchange.requestDocument = nil
-    exchange.responseDocument = nil
     endRequestPassage()
     endResponsePassage()
-    requestPassedTo = 0
-    responsePassedTo = 0
-    exchange.responseBodyAskers = []
-    hopFailure = nil
-    hasSentUnrepeatable = false
-    hasPassedResponseStages = false
-    // A connection that did not answer may be dead.
-    usesFreshConnection = retryReason?.code == .resent || retryReason?.code == .timeout
-    retryReason = nil
-    hops = nil
-    unroutedBody = nil
-    retryAt = .distantFuture
-    attemptRest = nil
-    attemptDeadline = loop.now.advanced(byNanoseconds: attemptNanoseconds)
-    armTimer()
+    thisHop = Hop()
   }
 
   private func send() -> TransactionMachine.Action {
     do {
-      try exchange.settleRequest()
+      try settleRequest()
       if !pipeline.pathStages.isEmpty { try checkPath() }
-      if exchange.hasRequestTrailers { try checkTrailers() }
+      if hasRequestTrailers { try checkTrailers() }
       try routeRequestBody()
     } catch { return machine.handle(.abort(error)) }
     result.timings = nil
-    openHop = .begun(pipeline.traced.contains(.didEndHop) ? now() : exchange.started)
+    openHop = .begun(pipeline.traced.contains(.didEndHop) ? now() : started)
     renewAttemptDeadline()
     if let options {
-      exchange.nativeRequest.sharedOptions = options
-      if !options.value.decodesContent { exchange.nativeRequest.omittedDefaults.insert(.acceptEncoding) }
+      nativeRequest.sharedOptions = options
+      if !options.value.decodesContent { nativeRequest.omittedDefaults.insert(.acceptEncoding) }
     }
-    if exchange.sharedLimits != nil { limitAttempt() }
+    if sharedLimits != nil { limitAttempt() }
     guard notes == nil else {
       sendObserved()
       return .wait
     }
-    transfer = environment.transport.start(exchange.nativeRequest, transferOptions, observer: self)
+    transfer = environment.transport.start(nativeRequest, transferOptions, observer: self)
     return .wait
   }
 
   /// Stages may have changed the method and the body since the request was checked.
   @inline(never)
   private func checkTrailers() throws(TransactionError) {
-    do { try exchange.nativeRequest.validateTrailers() } catch { throw TransactionError(error) }
+    do { try nativeRequest.validateTrailers() } catch { throw TransactionError(error) }
   }
 
   /// The options of every transfer of the transaction.
   var transferOptions: TransferOptions {
     let isObserved = isObserved
     guard
-      usesFreshConnection || machine.resends > 0 || exchange.sharedLimits != nil || isObserved || self.options != nil
+      thisAttempt.usesFreshConnection || machine.resends > 0 || sharedLimits != nil || isObserved || self.options != nil
     else { return pipeline.settings.transfer }
     var options = pipeline.settings.transfer
     if let own = self.options?.value {
       own.apply(to: &options)
       // A client certificate is a credential, so another origin does not get it.
-      options.isElsewhere = exchange.nativeRequest.url.origin != result.originalRequest.url.origin
+      options.isElsewhere = nativeRequest.url.origin != result.originalRequest.url.origin
     }
     if isObserved {
       options.tellsProgress = true
@@ -178,8 +174,8 @@ extension Transaction {
       options.handshake = handshakePolicy
     }
     options.refusals = machine.resends
-    options.wantsFreshConnection = usesFreshConnection
-    if let limit = exchange.limits?.responseBytes {
+    options.wantsFreshConnection = thisAttempt.usesFreshConnection
+    if let limit = limits?.responseBytes {
       options.maximumResponseBytes = min(options.maximumResponseBytes, limit)
       options.maximumStreamedBytes = min(options.maximumStreamedBytes, limit)
     }
@@ -189,12 +185,12 @@ extension Transaction {
   /// Sets what happens to the body. If the transport is waiting for the answer to the head, this is the answer;
   /// otherwise it ends a hold.
   private func receive(_ wanted: BodyDisposition) -> TransactionMachine.Action {
-    do { try exchange.settleResponse() } catch { return machine.handle(.abort(error)) }
+    do { try settleResponse() } catch { return machine.handle(.abort(error)) }
     renewAttemptDeadline()
     var answer = wanted
-    if exchange.hasOwnResponseBody || !exchange.isResponseBodyEmpty {
+    if hasOwnResponseBody || !isResponseBodyEmpty {
       // A stage has replaced the body that has not arrived yet.
-      exchange.hasOwnResponseBody = true
+      hasOwnResponseBody = true
       answer = .discard
     } else if answer == .stream {
       beginWirePassage()

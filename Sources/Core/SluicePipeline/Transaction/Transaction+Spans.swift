@@ -3,9 +3,9 @@ extension Transaction {
   /// Reports the spans that stages have ended. Call it before the attempt, the hop or the trace changes, because events
   /// contain all three.
   func tellSpans() {
-    guard let entries = exchange.spans?.takeEnded(), !entries.isEmpty else { return }
+    guard let entries = spans?.takeEnded(), !entries.isEmpty else { return }
     clock = loop.now
-    let trace = exchange.hopTraceContext.traceID
+    let trace = hopTraceContext.traceID
     for var entry in entries {
       // A request sent since the span began says which trace the transaction is in.
       if !entry.isTraceKnown, let trace { entry.span.traceID = trace }
@@ -15,7 +15,7 @@ extension Transaction {
 
   /// Ends the spans that stages have left open, because the transaction ends.
   func endSpans() {
-    exchange.spans?.endAll(at: loop.now)
+    spans?.endAll(at: loop.now)
     tellSpans()
   }
 }

@@ -34,8 +34,8 @@ extension Transaction {
     record: (PipelineMetrics, Int, UInt64) -> Void
   ) -> TransactionMachine.Action {
     var started = clock ?? loop.now
-    exchange.phase = phase
-    let isObserved = notes != nil || exchange.explanation != nil
+    self.phase = phase
+    let isObserved = notes != nil || explanation != nil
     var mayWait = mayWantBody(kind)
     var next = first
     while next < bindings.count {
@@ -53,17 +53,17 @@ extension Transaction {
       }
       if mayWait, mustWaitForBody(bindings[index], at: index, kind) {
         clock = started
-        currentPlace = nil
+        cursor.place = nil
         machine.reach(stage: index)
         return machine.handle(.bodyWanted)
       }
-      currentPlace = StagePlace(phase: kind, index: index)
+      cursor.place = StagePlace(phase: kind, index: index)
       if isObserved { noteCall(bindings[index]) }
-      let verdict = unsafe binding._withUnsafeGuaranteedRef { function($0.interceptor, exchange) }
+      let verdict = unsafe binding._withUnsafeGuaranteedRef { function($0.interceptor, self) }
       let ended = loop.now
       record(metrics, index, ended.nanoseconds &- started.nanoseconds)
       started = ended
-      if case .proceed = verdict, token == nil {
+      if case .proceed = verdict, cursor.token == nil {
         if isObserved { noteAnswer(.proceed) }
         // The stage can have begun to stream the body of the response.
         if !mayWait, machine.streamsOwnBody { mayWait = mayWantBody(kind) }
@@ -74,7 +74,7 @@ extension Transaction {
       return settle(verdict, bindings[index]).map { machine.handle($0) } ?? .wait
     }
     clock = started
-    currentPlace = nil
+    cursor.place = nil
     return machine.proceeded(to: max(first, bindings.count - 1))
   }
 
@@ -101,26 +101,26 @@ extension Transaction {
   // Not inlined, so that the loop over stages stays small.
   @inline(never)
   private func matching(_ match: StageMatch) -> Matching {
-    do { return try exchange.isMatched(by: match) ? .yes : .no } catch { return .unknown(error) }
+    do { return try isMatched(by: match) ? .yes : .no } catch { return .unknown(error) }
   }
 
   /// Checks that a stage's answer is allowed in the current phase and consistent with the stage's use of a token.
   func settle(_ verdict: Verdict, _ binding: StageBinding) -> TransactionMachine.Event? {
     if verdict == .suspended {
-      guard token != nil else {
+      guard cursor.token != nil else {
         return answer(.fault(Self.suspendedWithoutToken), binding)
       }
       if notes != nil { noteSuspension() }
       if let limit = binding.deadline {
-        stageDeadline = loop.now + limit
+        deadlines.stage = loop.now + limit
         armTimer()
       }
       return nil
     }
-    if let token {
+    if let token = cursor.token {
       // The stage took a token but did not suspend. The token expires, so that it cannot be resumed later.
       _ = environment.suspensions.expire(token)
-      self.token = nil
+      cursor.token = nil
     }
     return answer(verdict, binding)
   }
@@ -129,13 +129,13 @@ extension Transaction {
     code: .stageFault, message: "it answered SUSPENDED without having taken a token with suspend")
 
   private func answer(_ verdict: Verdict, _ binding: StageBinding) -> TransactionMachine.Event {
-    defer { currentPlace = nil }
+    defer { cursor.place = nil }
     if notes != nil { noteAnswer(verdict) }
     if case .crossingStage = machine.phase, case .retry = verdict {
       return answer(.fault(Self.retriedWhileCrossing), binding)
     }
     // Another stage may have left the invalid document. So the failure policy of this stage does not apply.
-    if let failure = exchange.documentFailure { return .abort(failure) }
+    if let failure = documentFailure { return .abort(failure) }
     if case .gatherBody = verdict {
       guard case .requestStage(let index) = machine.phase else {
         return answer(.fault(Self.gatheredElsewhere), binding)
@@ -144,16 +144,16 @@ extension Transaction {
     }
     if verdict == .respond {
       // The request will not be sent, so this is the last check of its document.
-      do { try exchange.settleRequest() } catch { return .abort(error) }
+      do { try settleRequest() } catch { return .abort(error) }
     }
     if case .fault(let failure) = verdict {
-      if let currentPlace { countFault(failure, binding, at: currentPlace) }
+      if let place = cursor.place { countFault(failure, binding, at: place) }
       if binding.onFault == .skip { return .answered(.proceed, stage: binding.name) }
     }
     if case .retry(let delay) = verdict, let failure = failureOfWait(delay) {
       return .answered(.fail(failure), stage: binding.name)
     }
-    if verdict == .respond, exchange.nativeResponse == nil {
+    if verdict == .respond, nativeResponse == nil {
       return answer(.fault(Self.respondedWithoutResponse), binding)
     }
     return .answered(verdict, stage: binding.name)
@@ -183,22 +183,22 @@ extension Transaction {
   /// Called by the exchange: takes a token for the current call.
   func takeToken() -> SuspensionToken? {
     if let callingPassage { return callingPassage.takeToken() }
-    guard token == nil, currentPlace != nil else { return nil }
-    token = environment.suspensions.take(for: self)
-    tokenPlace = currentPlace
-    return token
+    guard cursor.token == nil, cursor.place != nil else { return nil }
+    cursor.token = environment.suspensions.take(for: self)
+    cursor.tokenPlace = cursor.place
+    return cursor.token
   }
 
   /// A suspended stage was resumed. Does nothing if the transaction no longer waits for that token.
   func wasResumed(_ resumed: SuspensionToken, _ verdict: Verdict) {
-    guard token == resumed else {
+    guard cursor.token == resumed else {
       _ = passage(with: resumed) { $0.wasResumed(resumed, verdict) }
       return
     }
     guard let binding = current else { return }
-    token = nil
+    cursor.token = nil
     noteActivity()
-    stageDeadline = .distantFuture
+    deadlines.stage = .distantFuture
     guard verdict != .suspended else { return run(answer(.fault(Self.resumedSuspended), binding)) }
     run(answer(verdict, binding))
   }
@@ -210,9 +210,9 @@ extension Transaction {
   func stageTimedOut(_ reason: String? = nil) {
     // The deadline is cleared in any case; otherwise the timer would be due again at once, endlessly. A token that
     // cannot be expired was already resumed: its resumption is in the loop's inbox, which runs after the timers.
-    stageDeadline = .distantFuture
-    guard let binding = current, let token, environment.suspensions.expire(token) else { return }
-    self.token = nil
+    deadlines.stage = .distantFuture
+    guard let binding = current, let token = cursor.token, environment.suspensions.expire(token) else { return }
+    cursor.token = nil
     binding.interceptor.suspensionWasCancelled(token)
     let reason = reason ?? "\(binding.interceptor.overdueWords) within its deadline of \(binding.deadline ?? .zero)"
     let failure = StageFailure(code: .stageTimeout, message: reason)
@@ -229,10 +229,10 @@ extension Transaction {
   func withdrawTokens() {
     endRequestPassage()
     endResponsePassage()
-    guard let token, let place = tokenPlace else { return }
-    self.token = nil
-    currentPlace = nil
-    stageDeadline = .distantFuture
+    guard let token = cursor.token, let place = cursor.tokenPlace else { return }
+    cursor.token = nil
+    cursor.place = nil
+    deadlines.stage = .distantFuture
     if environment.suspensions.expire(token) { stage(at: place).interceptor.suspensionWasCancelled(token) }
   }
 }

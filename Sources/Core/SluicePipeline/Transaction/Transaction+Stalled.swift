@@ -24,7 +24,7 @@ extension Transaction {
   /// Runs on another thread than the loop's. It reads only what is never written after the transaction has begun, and
   /// the completion, which belongs to the thread that took the slot.
   fileprivate func completeFromOutside(_ isCancelled: Bool, _ error: (Duration) -> TransactionError) {
-    let duration = loop.now.duration(since: exchange.started)
+    let duration = loop.now.duration(since: started)
     var error = error(duration)
     if isCancelled {
       error = TransactionError(
@@ -33,6 +33,6 @@ extension Transaction {
     let completion = takeCompletion()
     // If the stage returns later, the loop must stop working on the transaction.
     loop.post { [error] in self.run(.abort(error)) }
-    completion?(TransactionResult(stalled: result, requestIDHeader: exchange.requestIDHeader, error, after: duration))
+    completion?(TransactionResult(stalled: result, requestIDHeader: requestIDHeader, error, after: duration))
   }
 }

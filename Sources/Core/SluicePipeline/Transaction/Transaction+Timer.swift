@@ -6,7 +6,7 @@ extension Transaction: LoopTimerTarget {
   func armTimer() {
     // The timer of an ended transaction can already belong to another transaction.
     if machine.isDone { return }
-    var nearest = min(exchange.deadline, attemptDeadline, min(stageDeadline, min(retryAt, idleDeadline)))
+    var nearest = min(deadline, deadlines.nearest)
     if let requestPassage { nearest = min(nearest, requestPassage.nextDeadline) }
     if let responsePassage { nearest = min(nearest, responsePassage.nextDeadline) }
     guard nearest != .distantFuture else { return }
@@ -17,44 +17,44 @@ extension Transaction: LoopTimerTarget {
 
   /// Limits the remaining time of an attempt whose limit passed while the attempt waited for a stage.
   func renewAttemptDeadline() {
-    guard attemptDeadline == .distantFuture, attemptRest == nil else { return }
-    attemptDeadline = loop.now.advanced(byNanoseconds: attemptNanoseconds)
+    guard deadlines.attempt == .distantFuture, deadlines.attemptRest == nil else { return }
+    deadlines.attempt = loop.now.advanced(byNanoseconds: attemptNanoseconds)
     armTimer()
   }
 
   /// The time limit for one attempt, in nanoseconds.
   var attemptNanoseconds: UInt64 {
     let limit = options?.value.attemptTimeout?.nanoseconds ?? pipeline.attemptTimeoutNanoseconds
-    guard let own = exchange.sharedLimits else { return limit }
+    guard let own = sharedLimits else { return limit }
     return min(limit, own.value.attemptNanoseconds)
   }
 
   /// Called before the request is sent: the limit that a stage has set applies to this attempt too.
   func limitAttempt() {
-    guard let limit = exchange.limits?.attemptNanoseconds, limit < .max else { return }
-    attemptDeadline = min(attemptDeadline, loop.now.advanced(byNanoseconds: limit))
+    guard let limit = limits?.attemptNanoseconds, limit < .max else { return }
+    deadlines.attempt = min(deadlines.attempt, loop.now.advanced(byNanoseconds: limit))
     armTimer()
   }
 
   package func timerDidFire(_ timer: LoopTimer) {
     let now = loop.now
-    if exchange.deadline <= now {
-      passDeadline()
-    } else if stageDeadline <= now {
-      stageTimedOut()
-    } else if retryAt <= now {
-      retryAt = .distantFuture
+    if deadline <= now { passDeadline() } else { serve(deadlines.due(at: now), at: now) }
+    if !machine.isDone { armTimer() }
+  }
+
+  private func serve(_ due: Deadlines.Kind?, at now: Instant) {
+    switch due {
+    case .stage: stageTimedOut()
+    case .retry:
+      deadlines.retry = .distantFuture
       run(.retryDelayPassed)
-    } else if attemptDeadline <= now {
-      attemptDeadline = .distantFuture
+    case .attempt:
+      deadlines.attempt = .distantFuture
       notes?.recorder?.willCut(attemptFailure)
       run(.attemptTimedOut(attemptError))
-    } else if idleDeadline <= now {
-      idlePassed(at: now)
-    } else {
-      for passage in openPassages { passage.expireSuspensions(at: now) }
+    case .idle: idlePassed(at: now)
+    case nil: for passage in openPassages { passage.expireSuspensions(at: now) }
     }
-    if !machine.isDone { armTimer() }
   }
 
   func passDeadline() {
@@ -65,13 +65,13 @@ extension Transaction: LoopTimerTarget {
 
   private var deadlineError: TransactionError {
     // A request may have its own limit.
-    let isConfigured = result.originalRequest.timeout == nil && !exchange.isDeadlineOwn
+    let isConfigured = result.originalRequest.timeout == nil && !isDeadlineOwn
     let name =
-      exchange.isDeadlineOwn ? ", which a stage has set" : isConfigured ? " (\(pipeline.settings.names.deadline))" : ""
+      isDeadlineOwn ? ", which a stage has set" : isConfigured ? " (\(pipeline.settings.names.deadline))" : ""
     return TransactionError(
       code: .deadline,
       message: "\(shownRequest) was not done within its deadline of"
-        + " \(exchange.deadline.duration(since: exchange.started))\(name)\(refusals)")
+        + " \(deadline.duration(since: started))\(name)\(refusals)")
   }
 
   private var attemptError: TransactionError { TransactionError(attemptFailure) }
@@ -80,7 +80,7 @@ extension Transaction: LoopTimerTarget {
     TransportError(
       .timeout,
       "no whole response from \(shownURL) within \(Duration.nanoseconds(Int64(clamping: attemptNanoseconds)))"
-        + (exchange.limits.map { $0.attemptNanoseconds < .max } == true
+        + (limits.map { $0.attemptNanoseconds < .max } == true
           ? ", which a stage has set"
           : options?.value.attemptTimeout == nil ? " (\(pipeline.settings.names.timeout))" : "") + refusals)
   }

@@ -14,24 +14,24 @@ extension Transaction {
   @inline(__always)
   func emit(_ kind: TraceEvent.Kind) {
     let sequence = nextSequence()
-    if kind == .didReceive { receivedStatus = exchange.responseStatus }
+    if kind == .didReceive { thisHop.receivedStatus = responseStatus }
     if pipeline.traced.contains(kind) { tellTracers(kind, sequence) }
     if kind == .didReceive, openHop.isEnded { emitHopEnd(nil) }
   }
 
   @inline(never)
   private func tellTracers(_ kind: TraceEvent.Kind, _ sequence: Int) {
-    let status = kind.precedesResponse ? 0 : exchange.responseStatus
+    let status = kind.precedesResponse ? 0 : responseStatus
     record(
       TraceEvent(
-        kind: kind, sequence: sequence, time: now(), exchange: exchange, status: status,
+        kind: kind, sequence: sequence, time: now(), exchange: self, status: status,
         receivedStatus: receivedStatus(beside: status), outcome: nil, error: nil, durationNanoseconds: 0,
         finalTimings: kind == .didReceive ? result.timings : nil))
   }
 
   /// The transfer has ended. If the `didReceive` of the response was not reported yet, it is reported first.
   func noteHopEnd(_ error: TransactionError?) {
-    if error == nil, receivedStatus == 0 { openHop.isEnded = true } else { emitHopEnd(error) }
+    if error == nil, thisHop.receivedStatus == 0 { openHop.isEnded = true } else { emitHopEnd(error) }
   }
 
   func emitHopEnd(_ error: TransactionError?) {
@@ -42,8 +42,8 @@ extension Transaction {
     let now = now()
     record(
       TraceEvent(
-        kind: .didEndHop, sequence: sequence, time: now, exchange: exchange, status: wireStatus,
-        receivedStatus: receivedStatus(beside: wireStatus), outcome: nil, error: error,
+        kind: .didEndHop, sequence: sequence, time: now, exchange: self, status: thisHop.wireStatus,
+        receivedStatus: receivedStatus(beside: thisHop.wireStatus), outcome: nil, error: error,
         durationNanoseconds: now.nanoseconds(since: began), finalTimings: result.timings))
   }
 
@@ -52,17 +52,17 @@ extension Transaction {
     guard pipeline.traced.contains(.didReceiveInformational) else { return }
     record(
       TraceEvent(
-        kind: .didReceiveInformational, sequence: sequence, time: now(), exchange: exchange, status: status,
+        kind: .didReceiveInformational, sequence: sequence, time: now(), exchange: self, status: status,
         receivedStatus: nil, outcome: nil, error: nil, durationNanoseconds: 0, finalTimings: nil))
   }
 
   func emitRetry(after delay: Duration, _ reason: TransactionError? = nil) {
     let sequence = nextSequence()
     guard pipeline.traced.contains(.willRetry) else { return }
-    let status = exchange.responseStatus
+    let status = responseStatus
     record(
       TraceEvent(
-        kind: .willRetry, sequence: sequence, time: now(), exchange: exchange, status: status,
+        kind: .willRetry, sequence: sequence, time: now(), exchange: self, status: status,
         receivedStatus: receivedStatus(beside: status), outcome: nil,
         error: reason ?? retryReason ?? machine.failure, durationNanoseconds: delay.nanoseconds, finalTimings: nil))
   }
@@ -72,35 +72,37 @@ extension Transaction {
   ) {
     let sequence = nextSequence()
     guard pipeline.traced.contains(.didComplete) else { return }
-    let status = exchange.responseStatus
+    let status = responseStatus
     record(
       TraceEvent(
-        kind: .didComplete, sequence: sequence, time: now, exchange: exchange, status: status,
+        kind: .didComplete, sequence: sequence, time: now, exchange: self, status: status,
         receivedStatus: receivedStatus(beside: status), outcome: outcome, error: error,
         durationNanoseconds: nanoseconds, finalTimings: result.timings))
   }
 
   /// The received status in an event: nil if it equals the event's status.
-  private func receivedStatus(beside status: Int) -> Int? { status == receivedStatus ? nil : receivedStatus }
+  private func receivedStatus(beside status: Int) -> Int? {
+    status == thisHop.receivedStatus ? nil : thisHop.receivedStatus
+  }
 
   func emitSpan(_ span: StageSpan) {
     // There is no need to check whether a tracer wants this event, because otherwise no span would exist.
     record(
       TraceEvent(
-        kind: .didEndSpan, sequence: eventCount, time: now(), exchange: exchange, status: 0, receivedStatus: nil,
+        kind: .didEndSpan, sequence: eventCount, time: now(), exchange: self, status: 0, receivedStatus: nil,
         outcome: nil, error: nil, durationNanoseconds: 0, finalTimings: nil, endedSpan: EndedSpan(span)))
     eventCount += 1
   }
 
   private func nextSequence() -> Int {
-    if exchange.spans != nil { tellSpans() }
+    if spans != nil { tellSpans() }
     defer { eventCount += 1 }
     return eventCount
   }
 
   private func record(_ event: TraceEvent) {
-    let phase = exchange.phase
-    exchange.phase = .trace
+    let phase = self.phase
+    self.phase = .trace
     if pipeline.measuresTracers {
       recordMeasured(event)
     } else {
@@ -112,7 +114,7 @@ extension Transaction {
         }
       }
     }
-    exchange.phase = phase
+    self.phase = phase
   }
 
   /// Reads the clock once before the tracers and once after each. The next step continues from the last reading, so

@@ -4,19 +4,19 @@ extension Transaction: TransferObserver {
   package func transferWillIssue(_ headers: inout HeaderFields) -> Bool {
     guard !machine.isDone else { return false }
     if options != nil { beginIdle() }
-    exchange.phase = .issue
-    if exchange.explanation != nil { exchange.beginExplanation() }
+    self.phase = .issue
+    if explanation != nil { beginExplanation() }
     clock = nil
     let failure = pipeline.issueStages.isEmpty ? nil : changeIssued(&headers)
     if let failure = failure ?? (mayHaveOtherHost(headers) ? Self.hostFailure(headers) : nil) {
       hopFailure = failure
       return false
     }
-    if exchange.spans != nil { tellSpans() }
-    exchange.issued = IssuedFields(headers)
+    if spans != nil { tellSpans() }
+    issued = IssuedFields(headers)
     metrics.countHop()
     result.noteSent(&nativeRequest)
-    if exchange.hasRequestTrailers { noteTrailers() }
+    if hasRequestTrailers { noteTrailers() }
     noteIssue()
     emit(.didIssue)
     return true
@@ -25,10 +25,10 @@ extension Transaction: TransferObserver {
   private func changeIssued(_ headers: inout HeaderFields) -> TransactionError? {
     // Stages change this list in place. The list is shared with the request, so the first change would copy the list,
     // and later changes could reallocate it.
-    exchange.issueHeaders = headers.withRoom(fields: 8, bytes: 512)
+    issueHeaders = headers.withRoom(fields: 8, bytes: 512)
     headers = HeaderFields()
     let failure = callIssueStages()
-    if let written = exchange.issueHeaders.take() { headers = written }
+    if let written = issueHeaders.take() { headers = written }
     return failure
   }
 
@@ -55,8 +55,8 @@ extension Transaction: TransferObserver {
       let stage = unsafe Unmanaged.passUnretained(pipeline.issueStages[index])
       let answer = unsafe stage._withUnsafeGuaranteedRef { binding -> Verdict? in
         guard binding.capabilities.contains(.issue) else { return nil }
-        guard exchange.explanation == nil, notes == nil else { return observedIssue(binding) }
-        return matches(binding) ? binding.interceptor.interceptIssue(exchange) : nil
+        guard explanation == nil, notes == nil else { return observedIssue(binding) }
+        return matches(binding) ? binding.interceptor.interceptIssue(self) : nil
       }
       guard let verdict = answer else { continue }
       let now = loop.now
@@ -85,7 +85,7 @@ extension Transaction: TransferObserver {
   private func observedIssue(_ binding: StageBinding) -> Verdict? {
     guard matches(binding) else { return explainedIssue(binding) }
     noteCall(binding)
-    let verdict = exchange.explanation == nil ? binding.interceptor.interceptIssue(exchange) : explainedIssue(binding)
+    let verdict = explanation == nil ? binding.interceptor.interceptIssue(self) : explainedIssue(binding)
     if let verdict { noteAnswer(verdict) }
     return verdict
   }
@@ -94,14 +94,14 @@ extension Transaction: TransferObserver {
   /// match does not hold.
   private func explainedIssue(_ binding: StageBinding) -> Verdict? {
     guard matches(binding) else {
-      exchange.explain(note: binding.mismatchWords)
+      explain(note: binding.mismatchWords)
       return nil
     }
-    let before = exchange.issueHeaders ?? HeaderFields()
-    let explained = exchange.explanation
-    let verdict = binding.interceptor.interceptIssue(exchange)
-    guard exchange.explanation == explained, let after = exchange.issueHeaders else { return verdict }
-    for decision in HeaderDecision.sent(by: binding.name, from: before, to: after) { exchange.explain(decision) }
+    let before = issueHeaders ?? HeaderFields()
+    let explained = explanation
+    let verdict = binding.interceptor.interceptIssue(self)
+    guard explanation == explained, let after = issueHeaders else { return verdict }
+    for decision in HeaderDecision.sent(by: binding.name, from: before, to: after) { explain(decision) }
     return verdict
   }
 
@@ -115,30 +115,30 @@ extension Transaction: TransferObserver {
   }
 
   private func callInformational(_ status: Int, _ headers: HeaderFields) {
-    let phase = exchange.phase
-    exchange.phase = .trace
+    let phase = self.phase
+    self.phase = .trace
     var started = loop.now
     for (index, binding) in pipeline.responseStages.enumerated()
     where binding.capabilities.contains(.informational) && matches(binding) {
-      binding.interceptor.interceptInformational(exchange, status, headers)
+      binding.interceptor.interceptInformational(self, status, headers)
       let now = loop.now
       metrics.recordStage(.response, index, nanoseconds: now.nanoseconds &- started.nanoseconds)
       started = now
     }
     clock = nil
-    exchange.phase = phase
+    self.phase = phase
   }
 
   package func transferDidReceiveHead(_ head: consuming Response) -> BodyDisposition {
     guard !machine.isDone else { return .discard }
     noteActivity()
-    exchange.nativeResponse = consume head
-    exchange.responseDocument = nil
-    exchange.hasOwnResponseBody = false
-    wireStatus = exchange.responseStatus
+    nativeResponse = consume head
+    responseDocument = nil
+    hasOwnResponseBody = false
+    thisHop.wireStatus = responseStatus
     isAnsweringHead = true
     disposition = .hold
-    responsePassedTo = 0
+    thisHop.responsePassedTo = 0
     decideBody()
     if responseStatus < 300, !isAsking {
       clock = nil
@@ -182,10 +182,10 @@ extension Transaction: TransferObserver {
       return run(event(of: error, failure), at: clock)
     }
     noteHopEnd(machine.causeOfCut)
-    if exchange.hasOwnResponseBody { return run(.ended(nil), at: clock) }
+    if hasOwnResponseBody { return run(.ended(nil), at: clock) }
     if let trailers = end.trailers, !trailers.isEmpty { addTrailers(trailers) }
-    if case .empty = end.body {} else { exchange.setResponseBody(end.takeBody()) }
-    exchange.dropResponseView()
+    if case .empty = end.body {} else { setResponseBody(end.takeBody()) }
+    dropResponseView()
     guard responsePassage != nil else { return perform(machine.ended(nil)) }
     if let event = wireEnded() { run(event, at: clock) }
   }
@@ -194,13 +194,13 @@ extension Transaction: TransferObserver {
   private func addTrailers(_ received: HeaderFields) {
     var trailers = received
     if let responsePassage { forgetDerivedFields(in: &trailers, responsePassage) }
-    let added = exchange.nativeResponse?.trailers ?? HeaderFields()
+    let added = nativeResponse?.trailers ?? HeaderFields()
     for index in added.indices {
       trailers.append(
         added.buffer.span.extracting(added.nameRange(at: index)),
         added.buffer.span.extracting(added.valueRange(at: index)))
     }
-    exchange.nativeResponse?.trailers = trailers
+    nativeResponse?.trailers = trailers
   }
 
   private func event(of error: TransportError, _ failure: TransactionError) -> TransactionMachine.Event {
@@ -209,7 +209,7 @@ extension Transaction: TransferObserver {
 
   /// Called when the request is issued, and when stages may have changed its trailers.
   @inline(never)
-  private func noteTrailers() { result.changedRequest?.sharedTrailers = exchange.nativeRequest.sharedTrailers }
+  private func noteTrailers() { result.changedRequest?.sharedTrailers = nativeRequest.sharedTrailers }
 
   /// The hop is over: moves the headers that it has sent into the result.
   func forgetIssued() {
@@ -219,7 +219,7 @@ extension Transaction: TransferObserver {
   /// The sending of the request has ended. If a stage made the request body fail, the hop ended because of this
   /// failure.
   private func noteRequestFailure() {
-    if requestPassage != nil, exchange.issued != nil { noteTrailers() }
+    if requestPassage != nil, issued != nil { noteTrailers() }
     if case .failed(let error, cause: nil) = requestPassage?.outcome, hopFailure == nil { hopFailure = error }
     endRequestPassage()
   }

@@ -5,7 +5,7 @@ import SluiceMessages
 extension Transaction {
   func validate() -> TransactionMachine.Action {
     do throws(TransactionError) {
-      try exchange.settleResponse()
+      try settleResponse()
       try validateResponse()
       emit(.didValidateResponse)
       if checks != nil { try validatePayload() } else { emit(.didExtract) }
@@ -24,13 +24,13 @@ extension Transaction {
   /// Nil if the body is not extracted, or there is no body.
   private func extractPayload() throws(TransactionError) -> (any Sendable)? {
     guard let extract = checks?.extract else { return nil }
-    guard let response = exchange.nativeResponse else { return nil }
-    return try extract(response, exchange.nativeRequest.method)
+    guard let response = nativeResponse else { return nil }
+    return try extract(response, nativeRequest.method)
   }
 
   private func validateResponse() throws(TransactionError) {
-    if let validate = checks?.validate, let response = exchange.nativeResponse { return try validate(response) }
-    let status = exchange.responseStatus
+    if let validate = checks?.validate, let response = nativeResponse { return try validate(response) }
+    let status = responseStatus
     guard status == 0 || pipeline.settings.acceptedStatuses.contains(status) else { throw statusError }
   }
 }

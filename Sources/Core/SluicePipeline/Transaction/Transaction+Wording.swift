@@ -7,25 +7,25 @@ extension Transaction {
 
   /// The whole URL without user, password and fragment; the values of secret query parameters are hidden.
   var shownURL: String {
-    let url = pipeline.settings.secrets.url(exchange.nativeRequest.url.string)
+    let url = pipeline.settings.secrets.url(nativeRequest.url.string)
     return PlainText.cut(url, limitBytes: Self.shownURLBytes)
   }
 
   /// Method and URL.
-  var shownRequest: String { "\(exchange.nativeRequest.method) \(shownURL)" }
+  var shownRequest: String { "\(nativeRequest.method) \(shownURL)" }
 
   /// The error for a status that is not accepted.
   var statusError: TransactionError {
-    let status = exchange.responseStatus
+    let status = responseStatus
     let note = retryNote.map { "; not repeated: \($0)" } ?? ""
     if let stage = machine.answeringStage {
       return TransactionError(
         code: .status, message: "it answered \(status) to \(shownRequest)\(note)", stage: stage)
     }
-    let change = wireStatus == status ? "" : ", which a stage changed to \(status)"
+    let change = thisHop.wireStatus == status ? "" : ", which a stage changed to \(status)"
     return TransactionError(
       code: .status,
-      message: "the server answered \(wireStatus) to \(shownRequest)\(change)\(note)")
+      message: "the server answered \(thisHop.wireStatus) to \(shownRequest)\(change)\(note)")
   }
 
   /// A failure of the hop, with the whole URL.

@@ -15,8 +15,6 @@ package final class Transaction: Exchange, @unchecked Sendable {
   // This is copied from the pipeline, because reading it through the pipeline would retain and release the objects in
   // between.
   let metrics: PipelineMetrics
-  /// This transaction as the exchange that its stages see.
-  var exchange: Exchange { self }
   /// The result for the completion; contains the original request.
   let result: ResultRecord
   var machine: TransactionMachine
@@ -36,54 +34,60 @@ package final class Transaction: Exchange, @unchecked Sendable {
   let seat: TransactionSeat
   private var answerNumber: UInt64 = 0
 
-  // The current hop.
+  // The current transfer, and the head that it is delivering.
   var transfer: (any Transfer)?
   var isAnsweringHead = false
   var disposition = BodyDisposition.hold
-  /// The status of the server's answer in this hop, without changes by stages; 0 before the answer.
-  var wireStatus = 0
   /// The hop whose `didEndHop` was not reported yet.
   var openHop = HopTrace.none
   /// The passages of the bodies that are flowing; nil if none is.
   var requestPassage: BodyPassage?
   var responsePassage: BodyPassage?
-  /// Positions in the lists of stages. Of the stages before such a position, those that see pieces have already seen
-  /// the body of this attempt.
-  var requestPassedTo = 0
-  var responsePassedTo = 0
-  /// Whether every response stage has seen the response and its body; only then can the caller get all of the body.
-  var hasPassedResponseStages = false
-  /// Whether a request of this attempt may have reached a server and must not be sent twice.
-  var hasSentUnrepeatable = false
-  /// Whether the connection of the previous attempt was dead or did not answer: other kept connections may be dead too.
-  var usesFreshConnection = false
+
+  var thisAttempt = Attempt()
+  var thisHop = Hop()
+  var cursor = Cursor()
+  var deadlines = Deadlines()
   /// State that few transactions have; nil until it is needed.
   var rareState: RareState?
   /// The number of events so far, including events that no tracer got.
   var eventCount = 0
-  /// The status in the hop's `didReceive`; 0 before this event.
-  var receivedStatus = 0
-
-  // The stage that is being called, or was suspended.
-  var currentPlace: StagePlace?
-  var token: SuspensionToken?
-  /// The place in the pipeline for which ``token`` was taken.
-  var tokenPlace: StagePlace?
   /// The last reading of the clock in this run of the machine. A stage begins at the time at which the previous stage
   /// ended, and events that follow from one another have the same time.
   var clock: Instant?
 
-  // The deadlines that share one timer.
-  var attemptDeadline = Instant.distantFuture
-  /// The time at which the hop fails if no byte is sent or received until then. It is updated lazily, see
-  /// ``lastActivity``.
-  var idleDeadline = Instant.distantFuture
-  /// The last time at which a byte was sent or received, or the caller continued to read.
-  var lastActivity = Instant.distantFuture
-  /// The nanoseconds left to the attempt while its clock is stopped.
-  var attemptRest: UInt64?
-  var stageDeadline = Instant.distantFuture
-  var retryAt = Instant.distantFuture
+  /// What is known about one attempt. The next attempt begins with a new value.
+  struct Attempt {
+    /// Whether the connection of the previous attempt was dead or did not answer: other kept connections may be dead
+    /// too.
+    var usesFreshConnection = false
+    /// The position in the list of request stages: of the stages before it, those that see pieces have already seen the
+    /// body.
+    var requestPassedTo = 0
+    /// Whether every response stage has seen the response and its body; only then can the caller get all of the body.
+    var hasPassedResponseStages = false
+    /// Whether a request of this attempt may have reached a server and must not be sent twice.
+    var hasSentUnrepeatable = false
+  }
+
+  /// What is known about one hop. The next hop, and each attempt, begins with a new value.
+  struct Hop {
+    /// The status of the server's answer, without changes by stages; 0 before the answer.
+    var wireStatus = 0
+    /// The status in the hop's `didReceive`; 0 before this event.
+    var receivedStatus = 0
+    /// The position in the list of response stages: of the stages before it, those that see pieces have already seen
+    /// the body.
+    var responsePassedTo = 0
+  }
+
+  /// The stage that is being called, or was suspended.
+  struct Cursor {
+    var place: StagePlace?
+    var token: SuspensionToken?
+    /// The place in the pipeline for which ``token`` was taken.
+    var tokenPlace: StagePlace?
+  }
 
   /// The function is in a struct, because Swift stores an optional function in a generic form. This form costs an
   /// allocation to store the function, another one to call it, and a copy of its argument.
@@ -149,7 +153,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
 
   private func enter() {
     environment.enter(self, seat)
-    answerNumber = seat.answer.open(for: self, until: exchange.deadline)
+    answerNumber = seat.answer.open(for: self, until: deadline)
   }
 
   private func start() {
@@ -157,9 +161,9 @@ package final class Transaction: Exchange, @unchecked Sendable {
     metrics.transactionDidBegin()
     metrics.countAttempt()
     isRunning = true
-    attemptDeadline = exchange.started.advanced(byNanoseconds: attemptNanoseconds)
+    deadlines.attempt = started.advanced(byNanoseconds: attemptNanoseconds)
     armTimer()
-    clock = exchange.started
+    clock = started
     perform(machine.begin())
   }
 
@@ -180,7 +184,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
 
   var timer: LoopTimer { seat.timer }
 
-  var current: StageBinding? { currentPlace.map { stage(at: $0) } }
+  var current: StageBinding? { cursor.place.map { stage(at: $0) } }
 
   func stage(at place: StagePlace) -> StageBinding {
     place.phase == .hop ? hopStage(place.index) : pipeline.stage(at: place)
@@ -191,7 +195,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
   }
 
   /// Whether a call of a stage is suspended.
-  var isSuspended: Bool { token != nil || openPassages.contains(where: \.isSuspended) }
+  var isSuspended: Bool { cursor.token != nil || openPassages.contains(where: \.isSuspended) }
 
   /// Ends the transaction: releases everything, and then reports the result.
   func finish(_ failure: TransactionError?) {
@@ -211,13 +215,13 @@ package final class Transaction: Exchange, @unchecked Sendable {
     let error = failure ?? settleLastForms()
     if error != nil { withholdBody() }
     if openHop != .none { emitHopEnd(error) }
-    if exchange.spans != nil { endSpans() }
+    if spans != nil { endSpans() }
     let now = now()
     let outcome = TransactionOutcome(error)
-    let nanoseconds = now.nanoseconds(since: exchange.started)
-    metrics.transactionDidComplete(outcome.outcomeClass, status: exchange.responseStatus, nanoseconds: nanoseconds)
+    let nanoseconds = now.nanoseconds(since: started)
+    metrics.transactionDidComplete(outcome.outcomeClass, status: responseStatus, nanoseconds: nanoseconds)
     emitCompletion(outcome, error, nanoseconds: nanoseconds, at: now)
-    exchange.attachments.removeAll()
+    attachments.removeAll()
     isRunning = false
     delegate = nil
     holder?.transactionDidEnd()
@@ -230,13 +234,13 @@ package final class Transaction: Exchange, @unchecked Sendable {
     result.givenID = takeGivenRequestID()
     // Moved out of the ending transaction, not copied.
     swap(&result.response, &nativeResponse)
-    result.attributes = exchange.attributes
+    result.attributes = attributes
     result.error = error
     if result.notes != nil { noteOutcome() }
-    result.attempts = exchange.attempt + 1
+    result.attempts = attempt + 1
     forgetIssued()
     result.duration = Duration(nanoseconds: nanoseconds)
-    result.explanation = exchange.explanation.take()
+    result.explanation = explanation.take()
     completion.call(TransactionResult(result))
   }
 
@@ -246,15 +250,15 @@ package final class Transaction: Exchange, @unchecked Sendable {
   /// If a transaction fails, its caller does not get a body that a later stage could have changed.
   private func withholdBody() {
     // The stream was not read, and will not be read.
-    if machine.streamsOwnBody, exchange.hasStreamedResponse { exchange.setResponseBody(.empty) }
-    guard !hasPassedResponseStages, !pipeline.responseStages.isEmpty, exchange.nativeResponse != nil else { return }
-    exchange.nativeResponse?.body = .empty
-    exchange.nativeResponse?.trailers = HeaderFields()
+    if machine.streamsOwnBody, hasStreamedResponse { setResponseBody(.empty) }
+    guard !thisAttempt.hasPassedResponseStages, !pipeline.responseStages.isEmpty, nativeResponse != nil else { return }
+    nativeResponse?.body = .empty
+    nativeResponse?.trailers = HeaderFields()
   }
 
   private func settleLastForms() -> TransactionError? {
     do {
-      try exchange.settleResponse()
+      try settleResponse()
       return nil
     } catch { return error }
   }

@@ -35,7 +35,7 @@ extension BodyPassage {
   private func call(
     _ stage: Int, _ transaction: Transaction, _ function: (Exchange) -> PieceVerdict
   ) -> PieceVerdict {
-    let exchange = transaction.exchange
+    let exchange = transaction
     let before = exchange.phase
     exchange.phase = side == .request ? .request : .response
     calledStage = stage

@@ -15,7 +15,7 @@ extension LoopEnvironment {
     let now = loop.now
     return running(on: pipeline).map { transaction in
       RunningTransaction(
-        id: transaction.exchange.id, age: now.duration(since: transaction.exchange.started),
+        id: transaction.id, age: now.duration(since: transaction.started),
         suspendedIn: transaction.isSuspended ? transaction.calledStageName : nil)
     }.sorted { $0.age > $1.age }
   }

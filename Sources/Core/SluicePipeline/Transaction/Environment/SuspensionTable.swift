@@ -57,7 +57,7 @@ package final class SuspensionTable: @unchecked Sendable {
   /// The exchange that a token suspends; nil if the exchange has ended. [loop]
   package func exchange(for token: SuspensionToken) -> Exchange? {
     guard let slot = slot(of: token), slot.isIn(.open, token.generation) else { return nil }
-    return slot.occupant?.exchange
+    return slot.occupant
   }
 
   /// Withdraws a token that was not resumed; false if a resumption is under way. [loop]
@@ -71,7 +71,7 @@ package final class SuspensionTable: @unchecked Sendable {
   private func deliver(_ token: SuspensionToken, _ slot: TokenSlot<Transaction>, _ verdict: (Exchange) -> Verdict) {
     let transaction = slot.takeOccupant()
     free.append(token.slot & 0xFF_FFFF)
-    if let transaction { transaction.wasResumed(token, verdict(transaction.exchange)) }
+    if let transaction { transaction.wasResumed(token, verdict(transaction)) }
   }
 
   /// The slot that a token of this loop refers to; nil if the nonce shows that the token belongs to another table.
