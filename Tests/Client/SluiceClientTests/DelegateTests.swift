@@ -257,6 +257,19 @@ private final class Decider: TransactionDelegate {
     }
   }
 
+  @Test func `a delegate learns the progress of a request that is recorded`() async throws {
+    let server = try LoopbackServer { _ in .text("answer") }
+    defer { server.stop() }
+    let follower = Follower()
+    try await withClient { client in
+      var request = Request(method: "POST", url: try server.url(), body: .text("abc"))
+      request.wantsRecording = true
+      _ = try await client.data(for: request, delegate: follower)
+    }
+    #expect(follower.told.value.sent.last == TransferProgress(bytes: 3, total: 3))
+    #expect(follower.told.value.received.last == TransferProgress(bytes: 6, total: 6))
+  }
+
   @Test func `the metrics of every hop are reported: the redirect, the challenge and the last hop`() async throws {
     let server = try LoopbackServer { request in
       switch request.target {

@@ -89,6 +89,17 @@ import Testing
     }
   }
 
+  @Test func `a delegate can refuse a valid server for a request that is recorded`() async throws {
+    try await withServer { client, url in
+      var request = Request(url: url)
+      request.wantsRecording = true
+      let error = await failure { () throws(TransactionError) in
+        _ = try await client.data(for: request, delegate: Judge(.refuse))
+      }
+      #expect(error?.code == .tls && error?.stage == "delegate")
+    }
+  }
+
   @Test func `without a decision of the delegate, the certificate authorities decide`() async throws {
     let judge = Judge(.performDefaultHandling)
     try await withServer { client, url in

@@ -1,8 +1,8 @@
 import SluiceMessages
 
 /// Passes everything on and records it. If the disk cannot keep up with the recording, the transfer waits.
-final class HopRecorder: TransferObserver {
-  private let observer: any TransferObserver
+final class HopRecorder: TransferRelay {
+  let observer: any TransferObserver
   private let resume: () -> Void
   private var record = RecordedHop(wasIssued: false)
   private let body: RecordedBody
@@ -26,10 +26,6 @@ final class HopRecorder: TransferObserver {
   func transferWillIssue(_ headers: inout HeaderFields) -> Bool {
     record.wasIssued = true
     return observer.transferWillIssue(&headers)
-  }
-
-  func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields) {
-    observer.transferDidReceiveInformational(status, headers)
   }
 
   func transferDidReceiveHead(_ head: consuming Response) -> BodyDisposition {

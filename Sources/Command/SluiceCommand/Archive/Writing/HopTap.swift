@@ -6,8 +6,8 @@ import SluicePipeline
 /// Passes all calls of one hop on to its observer, and keeps the facts that an archive shows.
 ///
 /// Unchecked because it is confined to its loop.
-final class HopTap: TransferObserver, @unchecked Sendable {
-  private let observer: any TransferObserver
+final class HopTap: TransferRelay, @unchecked Sendable {
+  let observer: any TransferObserver
   private let desk: HopDesk
   private let began = UniversalTime.now
   private var request: Request
@@ -80,14 +80,6 @@ final class HopTap: TransferObserver, @unchecked Sendable {
     return true
   }
 
-  func transferDidMeet(_ challenge: HandshakeChallenge, answer: @escaping (HandshakeDecision?) -> Void) {
-    observer.transferDidMeet(challenge, answer: answer)
-  }
-
-  func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields) {
-    observer.transferDidReceiveInformational(status, headers)
-  }
-
   func transferDidReceiveHead(_ head: consuming Response) -> BodyDisposition {
     response = copy head
     disposition = observer.transferDidReceiveHead(head)
@@ -97,12 +89,6 @@ final class HopTap: TransferObserver, @unchecked Sendable {
   func transferDidReceive(_ piece: [UInt8]) -> BodyProgress {
     responseBody.append(piece)
     return observer.transferDidReceive(piece)
-  }
-
-  func transferDidSend(bodyBytes count: Int, of total: Int?) { observer.transferDidSend(bodyBytes: count, of: total) }
-
-  func transferDidReceive(bodyBytes count: Int, of total: Int?) {
-    observer.transferDidReceive(bodyBytes: count, of: total)
   }
 
   func transferDidEnd(_ end: consuming TransferEnd) {
