@@ -371,7 +371,9 @@ let package = Package(
       path: "plugins/cache/Plugin", swiftSettings: strict),
 
     // The rules of OpenTelemetry's conventions and of OTLP. Separate from the plugin, so that tests can import them.
-    .target(name: "OTLPRules", dependencies: ["SluiceMessages"], path: "plugins/otlp/Rules", swiftSettings: pure),
+    .target(
+      name: "OTLPRules", dependencies: ["SluiceJSON", "SluiceMessages"], path: "plugins/otlp/Rules",
+      swiftSettings: pure),
     .target(
       name: "OTLP", dependencies: ["OTLPRules", "SluicePlugin", "SluiceSupport", "SluiceMessages"],
       path: "plugins/otlp/Plugin", swiftSettings: strict),

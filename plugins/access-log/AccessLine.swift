@@ -89,13 +89,7 @@ extension JSONText {
   fileprivate mutating func milliseconds(_ key: String, _ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
-    let fraction = String(microseconds % 1000)
-    value(key) { bytes in
-      bytes += String(microseconds / 1000).utf8
-      bytes.append(UInt8(ascii: "."))
-      bytes += repeatElement(UInt8(ascii: "0"), count: 3 - fraction.utf8.count)
-      bytes += fraction.utf8
-    }
+    value(key, json: "\(microseconds / 1000).\(padded(Int(microseconds % 1000), 3))")
   }
 }
 

@@ -128,10 +128,6 @@ extension UInt64 {
     (self ^ other) & ~(asciiLetters >> 2) == 0
   }
 
-  /// Whether none of the eight bytes is a control, a quote or a backslash.
-  @inline(__always)
-  var isPlainJSON: Bool { !hasControl && !contains(UInt8(ascii: "\"")) && !contains(UInt8(ascii: "\\")) }
-
   /// Whether one of the eight bytes equals the given byte.
   @inline(__always)
   func contains(_ byte: UInt8) -> Bool { (self ^ Self.ones &* UInt64(byte)).firstByte(below: 1) != nil }

@@ -8,8 +8,8 @@ import Testing
 struct LeanLineTests {
   // MARK: Results
 
-  private func written(_ write: (inout JSONBytes) throws -> Void) rethrows -> [UInt8] {
-    var json = JSONBytes(capacity: 0)
+  private func written(_ write: (inout JSONText) throws -> Void) rethrows -> [UInt8] {
+    var json = JSONText(capacity: 0)
     try write(&json)
     return json.bytes
   }
@@ -91,7 +91,7 @@ struct LeanLineTests {
 
   /// Removed bytes remain in memory. They must not appear in what is written later.
   @Test func `removed bytes do not reappear, and bytes written later are complete`() {
-    var json = JSONBytes(capacity: 0)
+    var json = JSONText(capacity: 0)
     json.append(quoting: String(repeating: "a", count: 5000))
     json.truncate(to: 3)
     json.append(7)

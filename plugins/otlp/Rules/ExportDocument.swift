@@ -1,3 +1,4 @@
+import SluiceJSON
 package import SluiceMessages
 
 /// The requests of OTLP/HTTP in JSON (OTLP specification, "JSON Protobuf Encoding"): ids in hexadecimal, enumerations as

@@ -1,4 +1,4 @@
-import SluiceMessages
+import SluiceJSON
 
 // Numbers in the JSON form of protocol buffers.
 extension JSONText {

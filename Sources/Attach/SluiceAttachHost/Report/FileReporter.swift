@@ -1,5 +1,6 @@
 import Glibc
 import SluiceAssembly
+import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 import SluiceSupport

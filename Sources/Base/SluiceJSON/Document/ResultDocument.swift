@@ -66,7 +66,7 @@ package struct ResultDocument {
 
   /// The document on one line, with its line feed.
   package func line() throws(JSONError) -> [UInt8] {
-    var line = JSONBytes(capacity: Self.usualBytes + (response?.approximateBytes ?? 0))
+    var line = JSONText(capacity: Self.usualBytes + (response?.approximateBytes ?? 0))
     try line.append(
       resultOf: id, line: lineNumber, response: response, failure: failure, attempts: attempts, duration: duration,
       requestID: requestID.map { .given($0) }, attributes: attributes, metadata: metadata, explanation: explanation)
@@ -77,7 +77,7 @@ package struct ResultDocument {
   private static let usualBytes = 256
 }
 
-extension JSONBytes {
+extension JSONText {
   /// The member `requestId` of a result.
   package enum RequestID {
     /// The UUID of the transaction.
@@ -102,7 +102,13 @@ extension JSONBytes {
       write(",\"response\":")
       try append(response)
     }
-    if let failure { append(failure) }
+    if let failure {
+      object("error") { error in
+        error.text("code", failure.code)
+        error.text("message", failure.message)
+        if let stage = failure.stage { error.text("stage", stage) }
+      }
+    }
     write(",\"attempts\":")
     append(attempts)
     try append(",\"attributes\":", attributes)
@@ -118,18 +124,6 @@ extension JSONBytes {
       }
     }
     write("}\n")
-  }
-
-  private mutating func append(_ failure: ResultDocument.Failure) {
-    write(",\"error\":{\"code\":")
-    append(quoting: failure.code)
-    write(",\"message\":")
-    append(quoting: failure.message)
-    if let stage = failure.stage {
-      write(",\"stage\":")
-      append(quoting: stage)
-    }
-    write("}")
   }
 
   private mutating func append(_ key: StaticString, _ value: JSONValue?) throws(JSONError) {

@@ -28,7 +28,7 @@ extension JSONValue {
   public func serialized(
     _ options: JSONWritingOptions = [], limitBytes: Int = .max
   ) throws(JSONError) -> [UInt8] {
-    var text = JSONBytes(capacity: 512)
+    var text = JSONText(capacity: 512)
     let byteCount = try text.append(self, options, limitBytes: limitBytes)
     guard byteCount <= limitBytes else {
       throw JSONError(.tooLong, "the text has \(byteCount) bytes, \(limitBytes) are allowed")

@@ -1,3 +1,4 @@
+import SluiceJSON
 import SluiceMessages
 
 /// A name and a value, as the lists of an archive have them.

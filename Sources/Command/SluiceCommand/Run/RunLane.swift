@@ -14,7 +14,7 @@ final class RunLane: Sendable {
   /// The results of a turn.
   struct Results: ~Copyable {
     /// The result lines.
-    var text = JSONBytes(capacity: RunLane.keptBytes)
+    var text = JSONText(capacity: RunLane.keptBytes)
     var count = 0
     /// How many of the results are errors.
     var failed = 0

@@ -248,7 +248,7 @@ final class RunSession: Sendable {
 
   /// Writes the result line. A result that cannot be written as a line is replaced by an error.
   /// - Returns: whether the result is an error.
-  private func write(_ result: TransactionResult, _ job: RunJob, to text: inout JSONBytes) -> Bool {
+  private func write(_ result: TransactionResult, _ job: RunJob, to text: inout JSONText) -> Bool {
     let start = text.count
     do {
       let mask: SecretMask? = settings.hasMetadata ? mask.withLock { $0 } : nil

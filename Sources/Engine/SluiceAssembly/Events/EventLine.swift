@@ -1,3 +1,4 @@
+import SluiceJSON
 package import SluiceMessages
 package import SluicePipeline
 import SluiceTraceContext

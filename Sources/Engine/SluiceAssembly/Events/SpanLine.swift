@@ -1,3 +1,4 @@
+import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 import SluiceTraceContext

@@ -1,5 +1,6 @@
 import Sluice
 import SluiceAssembly
+import SluiceJSON
 import SluiceMessages
 
 /// The cookies of an entry. Their values are secrets, so only names and attributes are written.

@@ -1,5 +1,6 @@
 import Sluice
 import SluiceAssembly
+import SluiceJSON
 import SluiceMessages
 
 /// One entry of an HTTP Archive 1.2 (http://www.softwareishard.com/blog/har-12-spec/). Members that the format does not

@@ -1,3 +1,4 @@
+import SluiceJSON
 import SluiceMessages
 
 /// The phases of a hop as an archive has them: in milliseconds, and -1 for a phase that did not happen.

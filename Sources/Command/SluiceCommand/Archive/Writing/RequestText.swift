@@ -1,4 +1,5 @@
 import Sluice
+import SluiceJSON
 import SluiceMessages
 
 /// The request of an entry.

@@ -11,7 +11,7 @@ enum ResultText {
   ///   - mask: hides secrets in the metadata. If it is nil, the line contains no metadata.
   static func append(
     _ result: TransactionResult, id: ResultID, line: Int? = nil, metadata mask: SecretMask? = nil,
-    to text: inout JSONBytes
+    to text: inout JSONText
   ) throws {
     try text.append(
       resultOf: id, line: line, response: try result.response.map(whole),
@@ -22,9 +22,9 @@ enum ResultText {
   }
 
   static func line(_ result: TransactionResult, id: ResultID, metadata mask: SecretMask? = nil) throws -> [UInt8] {
-    var text = JSONBytes(capacity: 1024)
+    var text = JSONText(capacity: 1024)
     try append(result, id: id, metadata: mask, to: &text)
-    return text.withBytes { Array($0) }
+    return text.bytes
   }
 
   static func line(invalidRequest message: String, id: ResultID, line: Int) throws -> [UInt8] {

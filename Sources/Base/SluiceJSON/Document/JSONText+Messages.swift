@@ -1,6 +1,6 @@
 import SluiceMessages
 
-extension JSONBytes {
+extension JSONText {
   /// Appends the document that ``ResponseDocument`` makes of a response.
   mutating func append(_ response: Response) throws(JSONError) {
     write("{\"status\":")

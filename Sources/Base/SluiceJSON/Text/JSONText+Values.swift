@@ -1,7 +1,7 @@
 import CJansson
 import SluiceMessages
 
-extension JSONBytes {
+extension JSONText {
   /// Writes a value as ``JSONValue/serialized(_:limitBytes:)`` describes it. Does not recurse, however deep the value
   /// is nested.
   ///
@@ -54,7 +54,7 @@ extension JSONBytes {
   }
 
   /// Whether a container has just been opened. No other value ends with such a bracket.
-  private var isInEmptyContainer: Bool { lastByte == UInt8(ascii: "[") || lastByte == UInt8(ascii: "{") }
+  var isInEmptyContainer: Bool { lastByte == UInt8(ascii: "[") || lastByte == UInt8(ascii: "{") }
 
   private mutating func append(
     scalar json: UnsafeMutablePointer<json_t>, _ options: JSONWritingOptions

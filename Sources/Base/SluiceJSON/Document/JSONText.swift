@@ -3,14 +3,14 @@ package import SluiceMessages
 
 /// JSON text that is written directly into bytes, without jansson values. The spelling is jansson's: compact, non-ASCII
 /// characters unchanged, and `\uXXXX` with upper-case digits for controls that have no short form.
-package struct JSONBytes: ~Copyable {
+package struct JSONText: ~Copyable {
   /// A raw buffer, because an array checks its storage at each append.
   private var start: UnsafeMutableRawPointer
   private var capacity: Int
   /// The number of bytes that were written.
   package private(set) var count = 0
 
-  package init(capacity: Int) {
+  package init(capacity: Int = 0) {
     self.capacity = max(capacity, 64)
     start = .allocate(byteCount: self.capacity, alignment: 1)
   }
@@ -18,7 +18,7 @@ package struct JSONBytes: ~Copyable {
   deinit { start.deallocate() }
 
   /// A copy of the written bytes.
-  var bytes: [UInt8] { [UInt8](UnsafeRawBufferPointer(start: start, count: count)) }
+  package var bytes: [UInt8] { [UInt8](UnsafeRawBufferPointer(start: start, count: count)) }
 
   /// Lends the written bytes.
   package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
@@ -68,7 +68,11 @@ package struct JSONBytes: ~Copyable {
   }
 
   mutating func append(_ number: Int) {
-    guard number >= 0 else { return append(Array("\(number)".utf8)) }
+    if number < 0 { write("-") }
+    append(number.magnitude)
+  }
+
+  mutating func append(_ number: UInt) {
     reserve(20)
     var digits = 1
     var rest = number / 10

@@ -1,6 +1,7 @@
+import SluiceMessages
 import Testing
 
-@testable import SluiceMessages
+@testable import SluiceJSON
 
 @Suite struct JSONTextTests {
   private func written(_ write: (inout JSONText) -> Void) -> String {
@@ -25,8 +26,8 @@ import Testing
 
   @Test func `a character that needs an escape is escaped at any place, even in a key`() {
     for (character, escaped) in [
-      ("\"", #"\""#), ("\\", #"\\"#), ("\u{0}", #"\u0000"#), ("\n", #"\u000a"#), ("\u{1F}", #"\u001f"#),
-      ("\u{7F}", #"\u007f"#), (" ", " "), ("ä", "ä"), ("\u{80}", "\u{80}"), ("😀", "😀"), ("~", "~"), ("!", "!"),
+      ("\"", #"\""#), ("\\", #"\\"#), ("\u{0}", #"\u0000"#), ("\n", #"\n"#), ("\u{1F}", #"\u001F"#),
+      ("\u{7F}", "\u{7F}"), (" ", " "), ("ä", "ä"), ("\u{80}", "\u{80}"), ("😀", "😀"), ("~", "~"), ("!", "!"),
     ] {
       for before in 0...17 {
         for after in [0, 1, 7, 8, 9] {
