@@ -1,4 +1,5 @@
 import SluiceLedger
+import SluiceMessages
 import SluicePipeline
 import Testing
 

@@ -18,6 +18,19 @@ struct TracerTests {
     #expect(some?.interests == 1 << 8 | 1 << 12)
   }
 
+  @Test func `the kinds of events have the numbers of the C interface`() {
+    let numbers: [TransactionEvent.Kind: Int] = [
+      .willExecute: SLUICE_EVENT_WILL_EXECUTE, .didConfigure: SLUICE_EVENT_DID_CONFIGURE,
+      .didIssue: SLUICE_EVENT_DID_ISSUE, .didReceive: SLUICE_EVENT_DID_RECEIVE,
+      .didValidateResponse: SLUICE_EVENT_DID_VALIDATE_RESPONSE, .didExtract: SLUICE_EVENT_DID_EXTRACT,
+      .didValidatePayload: SLUICE_EVENT_DID_VALIDATE_PAYLOAD, .didComplete: SLUICE_EVENT_DID_COMPLETE,
+      .didReceiveInformational: SLUICE_EVENT_DID_RECEIVE_INFORMATIONAL, .willRetry: SLUICE_EVENT_WILL_RETRY,
+      .willRedirect: SLUICE_EVENT_WILL_REDIRECT, .didEndHop: SLUICE_EVENT_DID_END_HOP,
+      .didEndSpan: SLUICE_EVENT_DID_END_SPAN,
+    ]
+    for kind in TransactionEvent.Kind.allCases { #expect(Int(kind.rawValue) == numbers[kind], "\(kind)") }
+  }
+
   /// The event's size is the end of the member `span` plus the first argument.
   @Test(arguments: [(-1, false), (0, true), (4096, true)])
   func `an event has a span if its size includes the member span`(

@@ -145,7 +145,7 @@ struct TransactionMachine: Sendable {
 
   enum Action: Sendable {
     case wait
-    case emit(TraceEventKind)
+    case emit(TransactionEventKind)
     case emitRetry(Duration)
     /// Report that the request of this hop is sent again after a pause.
     case emitResend(Duration, TransactionError)

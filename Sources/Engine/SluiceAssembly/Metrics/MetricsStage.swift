@@ -1,3 +1,4 @@
+import SluiceMessages
 import SluicePipeline
 
 /// The built-in `metrics`: counts transactions as they happen, separately on each loop. docs/metrics.md describes the

@@ -5,25 +5,8 @@ public import SluiceMessages
 ///
 /// Each property is read on access, so that a tracer pays only for what it uses.
 public struct TransactionEvent: ~Copyable {
-  /// The kind of event; later versions can add kinds.
-  public enum Kind: UInt32, Sendable, Hashable, CaseIterable {
-    case willExecute = 1
-    case didConfigure = 2
-    case didIssue = 3
-    case didReceive = 4
-    case didValidateResponse = 5
-    case didExtract = 6
-    case didValidatePayload = 7
-    case didComplete = 8
-    /// An informational (1xx) response.
-    case didReceiveInformational = 9
-    case willRetry = 10
-    case willRedirect = 11
-    /// A hop has ended, even if its connection failed: once for each hop that was begun, after its `didReceive`.
-    case didEndHop = 12
-    /// A span that a stage began has ended; delivered before the next event of the transaction.
-    case didEndSpan = 13
-  }
+  /// The kind of event.
+  public typealias Kind = TransactionEventKind
 
   /// The failure, in `didEndHop` and `didComplete`, or the reason for another attempt, in `willRetry`.
   public struct Reason: Sendable, Hashable {

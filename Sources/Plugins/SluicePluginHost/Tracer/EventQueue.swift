@@ -1,3 +1,4 @@
+import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 import Synchronization

@@ -39,7 +39,7 @@ package struct TraceInterests: OptionSet, Sendable, Hashable {
 /// `didIssue` always precedes its `didReceive`. Each hop that was begun has one `didEndHop`, even without a connection,
 /// and the hop's `didReceive` comes before it.
 package struct TraceEvent {
-  package typealias Kind = TraceEventKind
+  package typealias Kind = TransactionEventKind
 
   package let kind: Kind
   /// Position among the events of the transaction, from 0. Events that the tracer does not get are counted too.
