@@ -7,13 +7,9 @@ extension RunSession {
   /// Reads the input to its end, or until the session stops. Returns when every job has begun or was dropped.
   /// - Returns: why the input could not be read.
   func feed() -> CommandError? {
-    var starter: RunStarter?
-    do throws(CommandError) {
-      if settings.hasStarter { starter = try RunStarter(interval: settings.interval, self) }
-    } catch {
-      return error
-    }
-    var pace = settings.hasStarter ? nil : settings.interval.map { RunPace(interval: $0) }
+    let starter: SystemThread?
+    do throws(CommandError) { starter = settings.hasStarter ? try beginStarter() : nil } catch { return error }
+    var pace = starter == nil ? settings.interval.map { RunPace(interval: $0) } : nil
     var failure: CommandError?
     var parser = parser
     var batch = Batch()
@@ -56,7 +52,7 @@ extension RunSession {
     enqueue(&batch)
     state.update { $0.isInputEnded = true }
     waitForQueue()
-    starter?.wait()
+    starter?.join()
     return failure
   }
 
@@ -116,8 +112,16 @@ extension RunSession {
     batch.bytes = 0
   }
 
-  /// Waits until the next job may start, and starts it. Returns false after the last job. ``RunStarter`` calls it.
-  func startNext(_ pace: inout RunPace?) -> Bool {
+  /// Begins the thread that starts jobs at their time, while the reader waits for input. It ends after the last job.
+  private func beginStarter() throws(CommandError) -> SystemThread {
+    try SystemThread.begin("sluice-pace") { [self] in
+      var pace = settings.interval.map { RunPace(interval: $0) }
+      while startNext(&pace) {}
+    }
+  }
+
+  /// Waits until the next job may start, and starts it. Returns false after the last job.
+  private func startNext(_ pace: inout RunPace?) -> Bool {
     pace?.wait(on: state) { $0.isStopping }
     while true {
       // The end of a host's pause ends this wait only if a slot is free. Without a free slot, no job could start then.
@@ -177,5 +181,22 @@ extension RunSession {
       state.counts.invalid += 1
     }
     waitAsReader { state -> Void? in state.isStopping || self.hasRoom ? () : nil }
+  }
+}
+
+/// Spaces starts evenly. After a delay, at most one missed start is made up for.
+private struct RunPace {
+  private let interval: Duration
+  private var next = MonotonicClock.now
+
+  init(interval: Duration) { self.interval = interval }
+
+  /// Waits until the next start is due, or until the condition is true.
+  mutating func wait<State>(on monitor: Monitor<State>, until isOver: (State) -> Bool) {
+    while case let rest = next - MonotonicClock.now, rest > .zero {
+      let isStopped: Bool? = monitor.wait(upTo: rest) { isOver($0) ? true : nil }
+      if isStopped == true { return }
+    }
+    next = max(next + interval, MonotonicClock.now - interval)
   }
 }
