@@ -136,3 +136,6 @@ extension Configuration {
     return glob
   }
 }
+
+/// The stages that come with the engine, by their names in a configuration. There is no other list of them.
+enum BuiltInName: String, CaseIterable { case headers, metrics }
