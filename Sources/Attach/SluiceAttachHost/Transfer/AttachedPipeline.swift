@@ -175,7 +175,7 @@ final class AttachedPipeline: Sendable {
     for (index, lane) in lanes.enumerated() {
       lane.loop.enter()
       lane.pipeline = snapshot.pipeline
-      before.pipeline.leases[index].notifyWhenNone { [weak self] in if lanesLeft.isLast() { self?.retire(before) } }
+      before.pipeline.leases[index].notifyWhenNone { [self] in if lanesLeft.isLast() { retire(before) } }
       lane.loop.leave()
     }
   }
