@@ -34,6 +34,10 @@ enum SendStatus {
     case (.tls, .ownCertificate): 58
     case (.connectionLost, .noResponse): 52
     case (.connectionLost, .partialResponse): 18
+    case (.proxy, .proxyName): 5
+    case (.proxy, .proxyTLS): 35
+    case (.proxy, .tunnel): 56
+    case (.proxy, .socks): 97
     default: codes[error.code] ?? 1
     }
   }

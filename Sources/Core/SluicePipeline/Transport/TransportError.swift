@@ -25,6 +25,14 @@ public struct TransportError: DescribedError, Sendable, Hashable {
     case noResponse
     /// With `connection_lost`: the head of the response had arrived.
     case partialResponse
+    /// With `proxy`: its name cannot be resolved.
+    case proxyName
+    /// With `proxy`: the TLS handshake with it fails.
+    case proxyTLS
+    /// With `proxy`: an HTTP proxy opens no tunnel to the server.
+    case tunnel
+    /// With `proxy`: a SOCKS proxy does not connect to the server.
+    case socks
   }
 
   /// - Parameters:

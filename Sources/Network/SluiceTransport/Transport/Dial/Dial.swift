@@ -162,7 +162,7 @@ final class Dial {
   }
 
   private func failToSecureProxy(_ proxy: Proxy, _ failure: TLSFailure) {
-    fail(pool.proxyFailure("no TLS connection to the proxy \(proxy.name): \(failure.detail)"))
+    fail(pool.proxyFailure("no TLS connection to the proxy \(proxy.name): \(failure.detail)").with(.proxyTLS))
   }
 
   private func handshake(over channel: TLSChannel, _ socket: StreamSocket) {
@@ -250,7 +250,8 @@ final class Dial {
 
   private func fail(because refusal: TunnelRefusal) {
     guard let way = pool.way else { return }
-    fail(pool.proxyFailure("the proxy \(way.proxy.name): \(refusal.reason)"))
+    let failure = pool.proxyFailure("the proxy \(way.proxy.name): \(refusal.reason)")
+    fail(failure.with(way.proxy.isHTTP ? .tunnel : .socks))
   }
 
   /// Called when bytes can be sent to the server.

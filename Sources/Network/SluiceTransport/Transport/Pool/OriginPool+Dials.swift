@@ -49,7 +49,7 @@ extension OriginPool {
 
   func nameFailure(_ error: NameError) -> TransportError {
     guard let host = way?.proxy.place.host else { return TransportFailure.name(origin, error) }
-    return proxyFailure("cannot resolve the proxy \(PlainText.quote(host)): \(error.advice)")
+    return proxyFailure("cannot resolve the proxy \(PlainText.quote(host)): \(error.advice)").with(.proxyName)
   }
 
   func connectFailure(_ address: SocketAddress, _ code: Int32) -> TransportError {
