@@ -97,8 +97,8 @@ public enum ResponseProperties {
   private static func isReadAgain(body: [UInt8]) -> Bool {
     guard !body.isEmpty else { return true }
     var bytes: [UInt8] = []
-    ChunkHead.append(to: &bytes, dataBytes: body.count)
-    bytes += body + ChunkHead.lineEnd + ChunkHead.end
+    ChunkFraming.append(to: &bytes, dataBytes: body.count)
+    bytes += body + ChunkFraming.lineEnd + ChunkFraming.end
     let chunks = ChunkedBody()
     var position = 0
     guard let piece = try? chunks.next(in: bytes.span, at: &position), bytes[piece].elementsEqual(body) else {

@@ -15,31 +15,6 @@ enum ControlAnswer: Sendable {
 
 /// The commands that an engine understands.
 struct ControlCommands: Sendable {
-  /// One path of the API.
-  struct Command: Sendable {
-    typealias Run = @Sendable (ControlCommands, JSONValue, Bool) async throws(ControlError) -> ControlAnswer
-
-    let method: String
-    let path: String
-    /// Runs the command. The arguments are the commands of the engine, the document of the request, and whether the
-    /// client wants the answer as text.
-    let run: Run
-  }
-
-  static let all = [
-    Command(method: "GET", path: "/v1/status") { commands, _, _ in .document(await commands.status()) },
-    Command(method: "GET", path: "/v1/metrics") { commands, _, isText in commands.metrics(isText) },
-    Command(method: "POST", path: "/v1/swap") { commands, document, _ throws(ControlError) in
-      try await commands.swap(document)
-    },
-    Command(method: "POST", path: "/v1/rollback") { commands, document, _ throws(ControlError) in
-      try await commands.rollback(document)
-    },
-    Command(method: "POST", path: "/v1/notify") { commands, document, _ throws(ControlError) in
-      try await commands.notify(document)
-    },
-  ]
-
   private let engine: Engine
   private let reload: ControlServer.Reload
   private let started = UniversalTime.now
@@ -49,7 +24,7 @@ struct ControlCommands: Sendable {
     self.reload = reload
   }
 
-  private func status() async -> JSONValue {
+  func status() async -> JSONValue {
     let document = await engine.status.document()
     document["engine"] = [
       "version": JSONValue(Engine.version), "pid": JSONValue(Int64(getpid())),
@@ -60,11 +35,11 @@ struct ControlCommands: Sendable {
     return document
   }
 
-  private func metrics(_ isText: Bool) -> ControlAnswer {
+  func metrics(_ isText: Bool) -> ControlAnswer {
     isText ? .text(engine.prometheusText()) : .document(engine.metricsDocument())
   }
 
-  private func swap(_ document: JSONValue) async throws(ControlError) -> ControlAnswer {
+  func swap(_ document: JSONValue) async throws(ControlError) -> ControlAnswer {
     try document.check(["plugins", "configuration", "sources"])
     let plugins = try document.names("plugins")
     let sources = try document.paths("sources")
@@ -80,12 +55,12 @@ struct ControlCommands: Sendable {
     return try await report { () throws(SwapError) in try await reload(configuration) }
   }
 
-  private func rollback(_ document: JSONValue) async throws(ControlError) -> ControlAnswer {
+  func rollback(_ document: JSONValue) async throws(ControlError) -> ControlAnswer {
     try document.check([])
     return try await report { () throws(SwapError) in try await engine.rollback() }
   }
 
-  private func notify(_ document: JSONValue) async throws(ControlError) -> ControlAnswer {
+  func notify(_ document: JSONValue) async throws(ControlError) -> ControlAnswer {
     try document.check(["topic", "payload", "deadline"])
     guard let topic = document["topic"]?.string, !topic.isEmpty else {
       throw ControlError(.invalidRequest, "topic: expected a string that is not empty")

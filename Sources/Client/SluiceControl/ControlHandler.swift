@@ -41,27 +41,27 @@ struct ControlHandler: Sendable {
         403)
     }
     if let refusal = Self.refusal(ofHead: request) { return refusal }
-    guard let command = ControlCommands.all.first(where: { $0.path == request.path }) else {
-      let paths = ControlCommands.all.map { "\($0.method) \($0.path)" }.joined(separator: ", ")
+    guard let route = ControlRoute.all.first(where: { $0.path == request.path }) else {
+      let paths = ControlRoute.all.map { "\($0.method) \($0.path)" }.joined(separator: ", ")
       return Self.answer(
         ControlError(.notFound, "there is no \(request.path)", advice: "there are \(paths)"), 404)
     }
-    guard request.method == command.method || (request.method == "HEAD" && command.method == "GET") else {
+    guard request.method == route.method || (request.method == "HEAD" && route.method == "GET") else {
       var refusal = Self.answer(
         ControlError(
-          .methodNotAllowed, "\(request.path) does not accept \(request.method)", advice: "use \(command.method)"), 405)
-      refusal.headers.append(HeaderLine("Allow", command.method == "GET" ? "GET, HEAD" : command.method))
+          .methodNotAllowed, "\(request.path) does not accept \(request.method)", advice: "use \(route.method)"), 405)
+      refusal.headers.append(HeaderLine("Allow", route.method == "GET" ? "GET, HEAD" : route.method))
       return refusal
     }
     let document: JSONValue
     do { document = try Self.document(request.body) } catch { return Self.answer(error, 400) }
     let isText = Self.wantsText(request)
     return .deferred { promise in
-      // The command runs as a task, so that the server's thread continues at once.
+      // The route runs as a task, so that the server's thread continues at once.
       Task.detached { [commands] in
         promise.complete(
           with: await Self.result { () async throws(ControlError) in
-            try await command.run(commands, document, isText)
+            try await route.run(commands, document, isText)
           })
       }
     }

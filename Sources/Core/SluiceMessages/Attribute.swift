@@ -57,7 +57,7 @@ public struct Attribute: Sendable, Hashable {
   public init(_ name: String, _ text: String) { self.init(name, .text(text)) }
 
   /// The value as logs and results show it.
-  public var shownValue: AttributeValue { isSensitive ? .text(SecretList.placeholder) : value }
+  public var shownValue: AttributeValue { isSensitive ? .text(Redactor.placeholder) : value }
 
   /// Whether the bytes are a valid name of an attribute.
   package static func isName(_ bytes: Span<UInt8>) -> Bool {

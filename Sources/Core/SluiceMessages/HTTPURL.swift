@@ -63,7 +63,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// The host in lower case, without brackets and without a final dot; a non-ASCII name as A-labels.
   public var host: String { origin.host }
 
-  /// The same as ``string``, including user and password; ``SecretList/url(_:)`` makes a form that can be shown.
+  /// The same as ``string``, including user and password; ``Redactor/url(_:)`` makes a form that can be shown.
   public var description: String { string }
 
   private func text(_ range: Range<Int>) -> String {

@@ -19,12 +19,12 @@ extension RecordedExchange {
   /// How secrets and content are written.
   package struct Form: Sendable {
     /// The values that are hidden; nil writes secrets unchanged.
-    package var secrets: SecretList?
+    package var secrets: Redactor?
     /// The maximum size of a body. A larger body is omitted, and its hop is marked as incomplete. Nil writes all
     /// bodies; a body in a file is then written as the file's path.
     package var maximumBodyBytes: Int?
 
-    package init(secrets: SecretList?, maximumBodyBytes: Int? = 1 << 20) {
+    package init(secrets: Redactor?, maximumBodyBytes: Int? = 1 << 20) {
       self.secrets = secrets
       self.maximumBodyBytes = maximumBodyBytes
     }
@@ -170,7 +170,7 @@ extension RecordedCallOut {
   }
 }
 
-extension SecretList {
+extension Redactor {
   /// A body in which the secret members of a JSON document are hidden, such as the token of a token endpoint.
   fileprivate func body(_ body: Body) -> Body {
     guard let bytes = body.bytes, let document = try? JSONValue(parsing: bytes) else { return body }
@@ -179,13 +179,13 @@ extension SecretList {
 }
 
 extension JSONValue {
-  fileprivate func hiding(_ secrets: SecretList) -> JSONValue {
+  fileprivate func hiding(_ secrets: Redactor) -> JSONValue {
     if isArray { return .array(of: elements.map { $0.hiding(secrets) }) }
     guard isObject else { return self }
     let shown = JSONValue.object()
     for (key, value) in members {
       let isSecret = secrets.isSecret(parameter: key) && !value.isObject && !value.isArray
-      shown[key] = isSecret ? JSONValue(SecretList.placeholder) : value.hiding(secrets)
+      shown[key] = isSecret ? JSONValue(Redactor.placeholder) : value.hiding(secrets)
     }
     return shown
   }
@@ -214,12 +214,12 @@ extension RecordedExchange.Form {
     return (shown, lost)
   }
 
-  private func hidden(_ fields: HeaderFields, _ secrets: SecretList) -> HeaderFields {
+  private func hidden(_ fields: HeaderFields, _ secrets: Redactor) -> HeaderFields {
     var shown = HeaderFields()
     for index in fields.indices {
       let (name, value) = (fields.name(at: index), fields.value(at: index))
       let isSecret = fields.marks(at: index).contains(.sensitive)
-      let safe = isSecret ? SecretList.placeholder : secrets.value(value, ofHeader: name)
+      let safe = isSecret ? Redactor.placeholder : secrets.value(value, ofHeader: name)
       guard safe == value else {
         shown.append(name, safe, marks: fields.marks(at: index))
         continue

@@ -37,7 +37,7 @@ public enum RecordingFile {
   public static func write(
     _ exchanges: some Sequence<RecordedExchange>, to path: String, redaction: RedactionSettings = RedactionSettings()
   ) throws(Failure) {
-    let secrets = SecretList(headers: redaction.headers, query: redaction.query)
+    let secrets = Redactor(headers: redaction.headers, query: redaction.query)
     guard let end = OutputTarget.following(path) else { throw failure(path) }
     let kind = OutputTarget.isInProc(end) ? .stream : OutputTarget(at: end)
     guard kind != .stream else {
@@ -59,7 +59,7 @@ public enum RecordingFile {
   /// Closes the descriptor.
   /// - Parameter descriptor: negative, with `errno` set, if the file could not be opened.
   private static func write(
-    _ exchanges: some Sequence<RecordedExchange>, _ secrets: SecretList, to descriptor: CInt, _ path: String
+    _ exchanges: some Sequence<RecordedExchange>, _ secrets: Redactor, to descriptor: CInt, _ path: String
   ) throws(Failure) {
     guard descriptor >= 0 else {
       let number = errno
@@ -73,7 +73,7 @@ public enum RecordingFile {
   }
 
   /// Returns the line for an exchange, with its line end. Reads a body that is in a file.
-  package static func line(of exchange: RecordedExchange, hiding secrets: SecretList) -> [UInt8] {
+  package static func line(of exchange: RecordedExchange, hiding secrets: Redactor) -> [UInt8] {
     ((try? exchange.document(.init(secrets: secrets)).serialized()) ?? []) + [UInt8(ascii: "\n")]
   }
 

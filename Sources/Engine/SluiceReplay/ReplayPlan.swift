@@ -38,7 +38,7 @@ struct ReplayPlan: Sendable {
     } catch { throw .configuration(error) }
   }
 
-  var secrets: SecretList { configuration.secrets }
+  var secrets: Redactor { configuration.secrets }
 
   func run(
     _ selection: ReplaySelection, _ key: MessageHash.Key, _ replay: Replay, _ helper: TrialHelper

@@ -11,7 +11,7 @@ struct ReplaySelection: Sendable {
   /// Values of secret fields, which are removed from the output of a build that crashed.
   private(set) var hiddenTexts: Set<String> = []
 
-  init(_ recordings: [RecordedExchange], _ secrets: SecretList) {
+  init(_ recordings: [RecordedExchange], _ secrets: Redactor) {
     var byteCount = 0
     for (index, recording) in recordings.enumerated().reversed() {
       guard recording.isRequestWhole else {
@@ -39,7 +39,7 @@ struct ReplaySelection: Sendable {
   }
 
   /// Takes the last call-outs, as many as the limit allows.
-  private mutating func takeCallOuts(_ recordings: [RecordedExchange], _ secrets: SecretList) {
+  private mutating func takeCallOuts(_ recordings: [RecordedExchange], _ secrets: Redactor) {
     var byteCount = 0
     for (index, recording) in recordings.enumerated().reversed() {
       for call in recording.callOuts.reversed() {
@@ -52,10 +52,10 @@ struct ReplaySelection: Sendable {
     callOuts.reverse()
   }
 
-  private mutating func hide(_ fields: HeaderFields, _ secrets: SecretList) {
+  private mutating func hide(_ fields: HeaderFields, _ secrets: Redactor) {
     for index in fields.indices {
       let (name, value) = (fields.name(at: index), fields.value(at: index))
-      let isSecret = secrets.value(value, ofHeader: name) == SecretList.placeholder
+      let isSecret = secrets.value(value, ofHeader: name) == Redactor.placeholder
       if isSecret || fields.marks(at: index).contains(.sensitive) { hiddenTexts.insert(value) }
     }
   }

@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func `errors hide the secrets that the configuration names`() throws {
-    let settings = PipelineSettings(journal: JournalSettings(secrets: SecretList(query: ["page"])))
+    let settings = PipelineSettings(journal: JournalSettings(secrets: Redactor(query: ["page"])))
     let error = try #require(try Self.run(.response(Response(status: 404)), settings).error)
     #expect(error.message.hasSuffix("/items?page=REDACTED&sig=REDACTED"))
   }

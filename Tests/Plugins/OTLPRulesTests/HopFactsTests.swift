@@ -4,7 +4,7 @@ import Testing
 
 /// The facts of a hop follow OpenTelemetry's conventions for HTTP client spans and metrics.
 @Suite struct HopFactsTests {
-  private let secrets = SecretList(query: ["token"])
+  private let secrets = Redactor(query: ["token"])
 
   private func facts(
     _ method: String = "GET", _ url: String = "https://api.example.com/v1/items", status: Int? = 200

@@ -21,7 +21,7 @@ struct Collector: Sendable {
     self.route = route
     self.schedule = schedule
     self.host = host
-    shown = SecretList().url(route.url)
+    shown = Redactor().url(route.url)
   }
 
   /// The limit for the collector's answer; a longer answer is treated as a mistake.

@@ -79,7 +79,7 @@ struct OTLPConfiguration: Decodable, Sendable {
     }
     """
 
-  var secrets: SecretList { SecretList(query: redact?.query ?? []) }
+  var secrets: Redactor { Redactor(query: redact?.query ?? []) }
 
   /// The signals that are exported.
   var signals: Set<Signal> {

@@ -6,11 +6,11 @@ import SluiceSupport
 /// Turns events into spans and durations.
 final class Recorder: Sendable {
   private let knownMethods: Set<String>
-  private let secrets: SecretList
+  private let secrets: Redactor
   private let exporter: Exporter
   private let book = Locked(SpanBook<TransactionID>())
 
-  init(_ settings: ExportSettings, _ secrets: SecretList, _ exporter: Exporter) {
+  init(_ settings: ExportSettings, _ secrets: Redactor, _ exporter: Exporter) {
     knownMethods = settings.knownMethods
     self.secrets = secrets
     self.exporter = exporter

@@ -53,8 +53,7 @@ package struct HopFacts: Sendable, Hashable {
   /// The attributes of the span.
   ///
   /// - Parameter secrets: the parts of the URL that are hidden.
-  package func spanAttributes(knownMethods: Set<String> = Self.knownMethods, hiding secrets: SecretList) -> [Attribute]
-  {
+  package func spanAttributes(knownMethods: Set<String> = Self.knownMethods, hiding secrets: Redactor) -> [Attribute] {
     var attributes = [methodAttribute(knownMethods)]
     if !knownMethods.contains(method) { attributes.append(Attribute("http.request.method_original", method)) }
     attributes += serverAttributes

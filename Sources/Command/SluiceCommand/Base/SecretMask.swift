@@ -5,9 +5,9 @@ import SluiceMessages
 /// Hides secrets in texts that are shown: credentials, cookies, signed query parameters, and the fields and parameters
 /// that `redact` names.
 struct SecretMask: Sendable {
-  let secrets: SecretList
+  let secrets: Redactor
 
-  init(_ redaction: RedactionSettings) { secrets = SecretList(headers: redaction.headers, query: redaction.query) }
+  init(_ redaction: RedactionSettings) { secrets = Redactor(headers: redaction.headers, query: redaction.query) }
 
   func lines(_ fields: HeaderFields) -> [String] {
     fields.indices.map { "\(fields.name(at: $0)): \(PrintableText.of(value(fields, at: $0)))" }
@@ -24,7 +24,7 @@ struct SecretMask: Sendable {
   }
 
   private func value(_ fields: HeaderFields, at index: Int) -> String {
-    if fields.marks(at: index).contains(.sensitive) { return SecretList.placeholder }
+    if fields.marks(at: index).contains(.sensitive) { return Redactor.placeholder }
     return secrets.value(fields.value(at: index), ofHeader: fields.name(at: index))
   }
 
@@ -40,7 +40,7 @@ struct SecretMask: Sendable {
   /// - Parameter name: the name without percent-encoding.
   func isSecretParameter(_ name: String) -> Bool {
     let query = "?\(PercentCoding.encoded(name))="
-    return secrets.url(query + "x") == query + SecretList.placeholder
+    return secrets.url(query + "x") == query + Redactor.placeholder
   }
 
   func value(_ value: String, ofHeader name: String) -> String { secrets.value(value, ofHeader: name) }

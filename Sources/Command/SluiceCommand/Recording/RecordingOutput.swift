@@ -9,13 +9,13 @@ import SluiceSupport
 final class RecordingOutput: SideOutput {
   private struct Item: Sendable {
     let exchange: RecordedExchange
-    let secrets: SecretList
+    let secrets: Redactor
   }
 
   /// The names of all secrets that the configurations of this run hide, including those of reloaded configurations.
   private struct Hidden: Sendable {
     var redaction = RedactionSettings()
-    var secrets = SecretList()
+    var secrets = Redactor()
   }
 
   private let file: SideFile<Item>
@@ -42,7 +42,7 @@ final class RecordingOutput: SideOutput {
     hidden.withLock { [new = configuration.redaction] hidden in
       hidden.redaction.headers += new.headers
       hidden.redaction.query += new.query
-      hidden.secrets = SecretList(headers: hidden.redaction.headers, query: hidden.redaction.query)
+      hidden.secrets = Redactor(headers: hidden.redaction.headers, query: hidden.redaction.query)
     }
   }
 

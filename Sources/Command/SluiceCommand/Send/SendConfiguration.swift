@@ -127,7 +127,7 @@ enum SendConfiguration {
       }
       configuration.redirects.maximum = 0
     }
-    if arguments.has("location-trusted") { configuration.redirects.kept += SecretList.credentialFields }
+    if arguments.has("location-trusted") { configuration.redirects.kept += Redactor.credentialFields }
     if arguments.has("location"), configuration.redirects.maximum == 0 { configuration.redirects.maximum = 20 }
     if let limit = arguments["max-redirs"] {
       guard let number = limit == "-1" ? 1000 : Int(limit), (0...1000).contains(number) else {

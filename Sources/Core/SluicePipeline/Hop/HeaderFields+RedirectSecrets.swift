@@ -1,7 +1,7 @@
 import SluiceMessages
 
 extension HeaderFields {
-  private static let secretFields = SecretList.credentialFields + ["cookie2", "proxy-authorization"]
+  private static let secretFields = Redactor.credentialFields + ["cookie2", "proxy-authorization"]
 
   /// Removes what must not be sent to another origin: credentials, cookies, fields marked as secret, fields that a
   /// stage added, and `Host`; `redirects.keep` names exceptions.

@@ -9,7 +9,7 @@ package struct JournalSettings: Sendable {
 
   private static let processKey = MessageHash.Key.random()
 
-  package var secrets: SecretList
+  package var secrets: Redactor
   /// The key for hashes of secrets. Journals with the same key can be compared.
   package var key: MessageHash.Key
   /// Returns the hash of a body's file; nil if the file cannot be read. Without this function, a journal performs no I/O
@@ -17,7 +17,7 @@ package struct JournalSettings: Sendable {
   private var hashFile: (@Sendable (FileBody) -> UInt64?)?
 
   package init(
-    secrets: SecretList = SecretList(), key: MessageHash.Key? = nil,
+    secrets: Redactor = Redactor(), key: MessageHash.Key? = nil,
     hashFile: (@Sendable (FileBody) -> UInt64?)? = nil
   ) {
     self.secrets = secrets
@@ -33,7 +33,7 @@ package struct JournalSettings: Sendable {
 
   private func value(at index: Int, named name: String, in fields: HeaderFields) -> String {
     let bytes = fields.buffer[fields.valueRange(at: index)]
-    if fields.marks(at: index).contains(.sensitive) { return hidden(SecretList.placeholder, bytes) }
+    if fields.marks(at: index).contains(.sensitive) { return hidden(Redactor.placeholder, bytes) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return hidden(secrets.value(fields.value(at: index), ofHeader: name), bytes)
     }

@@ -74,7 +74,7 @@ public struct Configuration: Sendable {
   /// control socket is read with the same value.
   public var installedPlugins = InstalledPlugins.ofThisProgram
   /// Everything that is hidden.
-  package var secrets: SecretList { SecretList(headers: redaction.headers, query: redaction.query) }
+  package var secrets: Redactor { Redactor(headers: redaction.headers, query: redaction.query) }
   /// Complaints about keys of the file that have no effect any more, for the log.
   package var warnings: [String] = []
   /// The file that the configuration was read from; nil for one that was created in code.

@@ -6,7 +6,7 @@ import SluiceTraceContext
 /// One line of an event log; docs/schema/event.schema.json says what it holds.
 package enum EventLine {
   /// - Parameter secrets: what is hidden in URLs. [loop]
-  package static func make(_ event: TraceEvent, _ secrets: SecretList) -> [UInt8] {
+  package static func make(_ event: TraceEvent, _ secrets: Redactor) -> [UInt8] {
     let exchange = event.exchange
     var text = JSONText(capacity: 512)
     text.object { line in

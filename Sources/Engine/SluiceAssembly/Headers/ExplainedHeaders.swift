@@ -12,10 +12,10 @@ struct ExplainedHeaders: MarkingSink {
   }
 
   private(set) var headers: HopHeaders
-  private let secrets: SecretList
+  private let secrets: Redactor
   private(set) var records: [Record] = []
 
-  init(_ headers: consuming HopHeaders, _ secrets: SecretList) {
+  init(_ headers: consuming HopHeaders, _ secrets: Redactor) {
     self.headers = headers
     self.secrets = secrets
   }
@@ -36,7 +36,7 @@ struct ExplainedHeaders: MarkingSink {
     records.append(
       Record(
         header: header, reason: .sent,
-        value: isSecret ? SecretList.placeholder : secrets.value(Self.text(value), ofHeader: header),
+        value: isSecret ? Redactor.placeholder : secrets.value(Self.text(value), ofHeader: header),
         detail: wasThere && headers.existing == .replace ? "in place of the request's own" : nil))
     return true
   }

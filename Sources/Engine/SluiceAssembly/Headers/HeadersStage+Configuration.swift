@@ -14,7 +14,7 @@ extension HeadersStage.Settings {
       hosts: node["hosts"], excluded: node["exclude"], base: configuration.baseURL,
       excluding: TelemetryEndpoints.exclusions(environment))
     if let word = node["signed"] { signed = try word.word(SignedRequests.self) }
-    secrets = SecretList(headers: configuration.redaction.headers, query: configuration.redaction.query)
+    secrets = Redactor(headers: configuration.redaction.headers, query: configuration.redaction.query)
     traces = try TraceSettings(node, environment)
     requestIDHeader = try Self.requestIDHeader(node, configuration)
     session = try node["sessionId"].map { node throws(ConfigurationError) in try Self.session(node) }

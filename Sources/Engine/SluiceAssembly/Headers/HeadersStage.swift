@@ -25,7 +25,7 @@ final class HeadersStage: Interceptor {
     var signed = SignedRequests.skip
     /// The stage's name, and the secrets that it hides, for explanations.
     var name = "headers"
-    var secrets = SecretList()
+    var secrets = Redactor()
   }
 
   let capabilities: StageCapabilities = .issue

@@ -26,13 +26,13 @@ package final class ReplayCallOuts: Sendable {
 
   private let entries: [(key: String, entry: Entry)]
   private let given: Response?
-  private let secrets: SecretList
+  private let secrets: Redactor
   private let state: Locked<State>
 
   /// - Parameters:
   ///   - given: the answer to call-outs without a recorded answer; nil lets them fail.
   ///   - secrets: secret parts of URLs are not compared, because a recording in a file does not have them.
-  package init(_ entries: [Entry], given: Response?, secrets: SecretList) {
+  package init(_ entries: [Entry], given: Response?, secrets: Redactor) {
     self.entries = entries.map { ("\($0.call.method) \(secrets.url($0.call.url.string))", $0) }
     self.given = given
     self.secrets = secrets

@@ -40,11 +40,11 @@ extension HTTPTransfer {
     var framed: [UInt8] = []
     framed.reserveCapacity(bytes.count + request.trailers.wireByteCount + 32)
     if !bytes.isEmpty {
-      ChunkHead.append(to: &framed, dataBytes: bytes.count)
+      ChunkFraming.append(to: &framed, dataBytes: bytes.count)
       framed += bytes
-      framed += ChunkHead.lineEnd
+      framed += ChunkFraming.lineEnd
     }
-    ChunkHead.appendEnd(to: &framed, trailers: request.trailers)
+    ChunkFraming.appendEnd(to: &framed, trailers: request.trailers)
     return framed
   }
 }

@@ -5,13 +5,13 @@ import SluiceMessages
 /// A redacted value is shown as `REDACTED`. The known query keys come from OpenTelemetry's conventions for `url.full`.
 /// The host has the list.
 public struct Redaction: Sendable, Hashable {
-  private let secrets: SecretList
+  private let secrets: Redactor
 
   /// The text that is shown in place of a secret: `REDACTED`.
-  public static let placeholder = SecretList.placeholder
+  public static let placeholder = Redactor.placeholder
 
   /// The known secrets, and additional names of fields and query parameters, all case-insensitive.
-  public init(headers: [String] = [], query: [String] = []) { secrets = SecretList(headers: headers, query: query) }
+  public init(headers: [String] = [], query: [String] = []) { secrets = Redactor(headers: headers, query: query) }
 
   /// The value of a field, redacted if it is secret.
   public func value(_ value: String, ofHeader name: String) -> String { secrets.value(value, ofHeader: name) }

@@ -5,13 +5,13 @@ package import SluiceJSON
 /// a time.
 package struct TrialChannel: Sendable {
   private let descriptor: CInt
-  private let board: TrialBoard
+  private let memory: TrialSharedMemory
   /// Identifies the pipe, because the descriptor's number might refer to another file later.
   private let inode: ino_t?
 
-  init(descriptor: CInt, board: TrialBoard) {
+  init(descriptor: CInt, memory: TrialSharedMemory) {
     self.descriptor = descriptor
-    self.board = board
+    self.memory = memory
     inode = Self.inode(of: descriptor)
   }
 
@@ -48,7 +48,7 @@ package struct TrialChannel: Sendable {
   /// Ends the process. Called when code of the library has closed a descriptor of the host, such as the channel's: the
   /// loops of this process might have lost their descriptors too.
   func lose() -> Never {
-    board.noteLostChannel()
+    memory.noteLostChannel()
     _exit(1)
   }
 }

@@ -16,7 +16,7 @@ package struct TrialSupervisor {
 
   private let child: pid_t
   private let channel: CInt
-  private let board: TrialBoard
+  private let memory: TrialSharedMemory
   private var streams: [TrialStream]
   private let deadline: Duration
 
@@ -56,19 +56,19 @@ package struct TrialSupervisor {
 
   private init?(_ request: TrialRequest, _ body: @escaping @Sendable (TrialRequest, TrialChannel) -> Void) {
     guard let result = TrialPipe(), let output = TrialPipe(), let errors = TrialPipe(),
-      let board = TrialBoard()
+      let memory = TrialSharedMemory()
     else { return nil }
     let supervisor = getpid()
     let process = sluice_fork()
     guard process >= 0 else { return nil }
     if process == 0 {
-      Self.enter(request, supervisor, board, result.writing, output.writing, errors.writing)
-      let channel = TrialChannel(descriptor: result.writing, board: board)
+      Self.enter(request, supervisor, memory, result.writing, output.writing, errors.writing)
+      let channel = TrialChannel(descriptor: result.writing, memory: memory)
       // The body needs a new thread. The locks of Swift's runtime identify a thread by an id that the thread reads only
       // once (Swift 6.3), so after the fork this thread still has the id of the supervisor's thread. If it waited for
       // such a lock, it would wait forever and use up a processor.
       let isDone = SystemThread.runAndWait { body(request, channel) } != nil
-      if !isDone { board.noteMissing(.thread, 0) }
+      if !isDone { memory.noteMissing(.thread, 0) }
       fflush(nil)
       _exit(isDone ? 0 : 1)
     }
@@ -76,7 +76,7 @@ package struct TrialSupervisor {
     setpgid(process, process)
     for pipe in [result, output, errors] { close(pipe.writing) }
     child = process
-    self.board = board
+    self.memory = memory
     channel = STDIN_FILENO
     streams =
       [TrialStream(descriptor: result.reading, roomBytes: TrialStream.channelRoomBytes)]
@@ -86,7 +86,8 @@ package struct TrialSupervisor {
 
   /// Prepares the child for the library. Gives it its own process group, captured streams and limits.
   private static func enter(
-    _ request: TrialRequest, _ supervisor: pid_t, _ board: TrialBoard, _ result: CInt, _ output: CInt, _ errors: CInt
+    _ request: TrialRequest, _ supervisor: pid_t, _ memory: TrialSharedMemory, _ result: CInt, _ output: CInt,
+    _ errors: CInt
   ) {
     setpgid(0, 0)
     guard sluice_die_with_parent(supervisor) != 0 else { _exit(1) }
@@ -102,7 +103,7 @@ package struct TrialSupervisor {
       processor_seconds: request.limits.processorSeconds, memory_bytes: request.limits.memoryBytes,
       descriptors: request.limits.descriptors, file_bytes: request.limits.fileBytes)
     guard sluice_limit_process(&limits) == 0 else {
-      board.noteMissing(.limits, errno)
+      memory.noteMissing(.limits, errno)
       _exit(1)
     }
   }
@@ -149,9 +150,9 @@ package struct TrialSupervisor {
     report.output = streams[1].output
     report.errorOutput = streams[2].output
     report.leftProcesses = isTimedOut ? [] : left
-    report.hasLostChannel = board.hasLostChannel
-    // Code of the library could write to the board too, but only after the first step was announced.
-    if report.step == nil, report.result == nil { report.hindrance = board.hindrance }
+    report.hasLostChannel = memory.hasLostChannel
+    // Code of the library could write to the memory too, but only after the first step was announced.
+    if report.step == nil, report.result == nil { report.hindrance = memory.hindrance }
     return report
   }
 

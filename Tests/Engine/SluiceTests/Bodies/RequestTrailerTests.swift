@@ -276,7 +276,7 @@ import Testing
     let change = try #require(result.journal?.flatMap(\.changes).first)
     #expect(change == StageChange(.request, .trailer("x-made"), before: [], after: ["1"]))
     let recording = try #require(result.recording)
-    let shown = recording.document(RecordedExchange.Form(secrets: SecretList()))["request"]?["trailers"]
+    let shown = recording.document(RecordedExchange.Form(secrets: Redactor()))["request"]?["trailers"]
     #expect(shown?["x-keep"] == "1" && shown?["authorization"]?.string?.contains("secret") == false)
   }
 

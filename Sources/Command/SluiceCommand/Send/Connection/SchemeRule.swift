@@ -35,7 +35,7 @@ final class SchemeRule: Interceptor, Tracer {
   func check(_ url: HTTPURL) throws(CommandError) {
     guard !first.contains(url.origin.scheme) else { return }
     let failure = Self.failure(url.origin.scheme)
-    let shown = PlainText.quote(SecretList().url(url.string))
+    let shown = PlainText.quote(Redactor().url(url.string))
     throw CommandError(.failed, "send: \(failure.code): \(shown): \(failure.message)")
   }
 

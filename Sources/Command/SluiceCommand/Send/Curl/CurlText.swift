@@ -72,7 +72,7 @@ enum CurlText {
       if description.argument != nil { words.append(ShellWords.quoted(shown(option, mask))) }
     }
     if request.url.userInfo != nil, !arguments.has("user"), !arguments.has("netrc") {
-      words += ["-u", "\(SecretList.placeholder):\(SecretList.placeholder)"]
+      words += ["-u", "\(Redactor.placeholder):\(Redactor.placeholder)"]
     }
     words.append(ShellWords.quoted(Array(mask.url(request.url.withoutUserInfo).utf8)))
     return words.joined(separator: " ")
@@ -97,14 +97,14 @@ enum CurlText {
 
   private static func shown(_ option: (name: String, value: ArgumentWord), _ mask: SecretMask) -> [UInt8] {
     switch option.name {
-    case "oauth2-bearer", "pass": return Array(SecretList.placeholder.utf8)
+    case "oauth2-bearer", "pass": return Array(Redactor.placeholder.utf8)
     case "user":
       let user = option.value.bytes.prefix { $0 != UInt8(ascii: ":") }
-      return user.count < option.value.bytes.count ? Array(user) + ":\(SecretList.placeholder)".utf8 : Array(user)
+      return user.count < option.value.bytes.count ? Array(user) + ":\(Redactor.placeholder)".utf8 : Array(user)
     // A cookie value without an equals sign is the name of a file.
     case "cookie" where option.value.bytes.contains(UInt8(ascii: "=")):
       let names = option.value.shown.split(separator: ";").map { cookie in
-        "\(cookie.prefix { $0 != "=" }.drop { $0 == " " })=\(SecretList.placeholder)"
+        "\(cookie.prefix { $0 != "=" }.drop { $0 == " " })=\(Redactor.placeholder)"
       }
       return Array(names.joined(separator: "; ").utf8)
     case "data", "data-raw", "data-binary", "data-urlencode", "url-query", "form", "form-string":
@@ -118,7 +118,7 @@ enum CurlText {
     case "cert":
       // The path can be followed by a password.
       let path = option.value.bytes.prefix { $0 != UInt8(ascii: ":") }
-      return path.count < option.value.bytes.count ? path + Array(":\(SecretList.placeholder)".utf8) : Array(path)
+      return path.count < option.value.bytes.count ? path + Array(":\(Redactor.placeholder)".utf8) : Array(path)
     case "header":
       guard let colon = option.value.bytes.firstIndex(of: UInt8(ascii: ":")) else { return option.value.bytes }
       let name = String(decoding: option.value.bytes[..<colon], as: UTF8.self)
@@ -130,7 +130,7 @@ enum CurlText {
     case "proxy":
       guard let at = option.value.shown.lastIndex(of: "@") else { return option.value.bytes }
       let scheme = option.value.shown.firstRange(of: "://").map { option.value.shown[..<$0.upperBound] } ?? ""
-      let hidden = "\(SecretList.placeholder):\(SecretList.placeholder)"
+      let hidden = "\(Redactor.placeholder):\(Redactor.placeholder)"
       return Array((scheme + hidden + option.value.shown[at...]).utf8)
     default: return option.value.bytes
     }

@@ -49,7 +49,7 @@ enum OutputPath {
     guard isFileName(Array(name.utf8)) else {
       throw CommandError(
         .usage,
-        "send: -O: the path of \(PlainText.quote(SecretList().url(url))) does not end with the name of a file; name one with -o"
+        "send: -O: the path of \(PlainText.quote(Redactor().url(url))) does not end with the name of a file; name one with -o"
       )
     }
     return name

@@ -47,14 +47,14 @@ struct URLGlob: Sendable {
     do throws(Fault) { parts = try reader.read() } catch {
       throw CommandError(
         .usage,
-        "send: the URL \(PlainText.quote(SecretList().url(text))): \(error.message); with -g, braces and brackets are "
+        "send: the URL \(PlainText.quote(Redactor().url(text))): \(error.message); with -g, braces and brackets are "
           + "taken literally")
     }
     for part in parts {
       let (product, isTooLarge) = count.multipliedReportingOverflow(by: part.count)
       guard !isTooLarge, product <= 1_000_000_000 else {
         throw CommandError(
-          .usage, "send: \(PlainText.quote(SecretList().url(text))) stands for more than 1000000000 URLs")
+          .usage, "send: \(PlainText.quote(Redactor().url(text))) stands for more than 1000000000 URLs")
       }
       count = product
     }

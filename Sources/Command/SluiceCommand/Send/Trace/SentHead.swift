@@ -29,6 +29,6 @@ struct SentHead {
     let name = String(line[..<colon])
     let value = String(line[line.index(after: colon)...].drop { $0 == " " })
     let isHidden = hidden.contains(name.lowercased())
-    return "\(name): \(isHidden ? SecretList.placeholder : mask.value(value, ofHeader: name))"
+    return "\(name): \(isHidden ? Redactor.placeholder : mask.value(value, ofHeader: name))"
   }
 }

@@ -116,7 +116,7 @@ package struct PipelineSettings: Sendable {
   package var names: SettingNames
 
   /// The secrets that are hidden wherever a message is shown: in journals and in errors.
-  var secrets: SecretList { journal.secrets }
+  var secrets: Redactor { journal.secrets }
 
   package init(
     deadline: Duration? = .seconds(60), attemptTimeout: Duration = .seconds(30), maximumAttempts: Int = 3,

@@ -179,12 +179,12 @@ struct HTTP1Sender {
       return false
     }
     if isChunked {
-      if count > 0 { ChunkHead.append(to: &bytes, dataBytes: count) }
+      if count > 0 { ChunkFraming.append(to: &bytes, dataBytes: count) }
       bytes += piece
       if count == 0, let trailers = upload.trailers {
-        ChunkHead.appendEnd(to: &bytes, trailers: trailers)
+        ChunkFraming.appendEnd(to: &bytes, trailers: trailers)
       } else {
-        bytes += count > 0 ? ChunkHead.lineEnd : ChunkHead.end
+        bytes += count > 0 ? ChunkFraming.lineEnd : ChunkFraming.end
       }
     } else {
       bytes = piece

@@ -19,7 +19,7 @@ struct ArchiveNotices: Sendable {
     let headers =
       hiddenHeaders == 1 ? "1 header or cookie whose value is" : "\(hiddenHeaders) headers or cookies whose values are"
     StandardError.say(
-      "--from-har: left out \(headers) \(SecretList.placeholder); requests that need them might fail", .warning)
+      "--from-har: left out \(headers) \(Redactor.placeholder); requests that need them might fail", .warning)
   }
 
   /// Nil if no entry was left out.

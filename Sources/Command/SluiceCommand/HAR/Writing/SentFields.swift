@@ -22,7 +22,7 @@ struct SentFields {
     list = sent.fields.map { field in
       let isHidden = marked.contains(field.name.lowercased())
       return NamedValue(
-        field.name, isHidden ? SecretList.placeholder : mask.value(field.value, ofHeader: field.name))
+        field.name, isHidden ? Redactor.placeholder : mask.value(field.value, ofHeader: field.name))
     }
     version = sent.version
     byteCount = sent.version.hasPrefix("HTTP/1") ? head.count : nil

@@ -6,9 +6,9 @@ import SluicePipeline
 /// Passes all calls of one hop on to its observer, and keeps the facts that an archive shows.
 ///
 /// Unchecked because it is confined to its loop.
-final class HopTap: TransferRelay, @unchecked Sendable {
+final class ArchiveHopRecorder: TransferRelay, @unchecked Sendable {
   let observer: any TransferObserver
-  private let desk: HopDesk
+  private let hops: HopCorrelation
   private let began = UniversalTime.now
   private var request: Request
   private var requestBody: BodySample
@@ -21,16 +21,16 @@ final class HopTap: TransferRelay, @unchecked Sendable {
   private var connection: ConnectionFacts?
   private var receivedBytes = 0
 
-  init(_ request: Request, _ observer: any TransferObserver, _ desk: HopDesk) {
+  init(_ request: Request, _ observer: any TransferObserver, _ hops: HopCorrelation) {
     self.observer = observer
-    self.desk = desk
+    self.hops = hops
     self.request = request
     requestBody = BodySample(request.body)
     self.request.body = .empty
   }
 
   /// The request body for the transport. A body that can be produced only once is sampled while it is read.
-  func tapped(_ body: Body) -> Body {
+  func sampled(_ body: Body) -> Body {
     guard case .stream(let stream) = body else { return body }
     isRequestWhole = false
     let read: @Sendable (Int) throws -> [UInt8]? = { [self] maximum in
@@ -72,11 +72,11 @@ final class HopTap: TransferRelay, @unchecked Sendable {
   // MARK: Events
 
   func transferWillIssue(_ headers: inout HeaderFields) -> Bool {
-    let earlier = desk.enter(self)
-    defer { desk.leave(to: earlier) }
+    let earlier = hops.enter(self)
+    defer { hops.leave(to: earlier) }
     guard observer.transferWillIssue(&headers) else { return false }
     request.headers = headers
-    desk.expectHead(of: self)
+    hops.expectHead(of: self)
     return true
   }
 
@@ -95,8 +95,8 @@ final class HopTap: TransferRelay, @unchecked Sendable {
     if case .empty = end.body {} else { responseBody = BodySample(end.body) }
     connection = end.connection
     receivedBytes = end.timings.bytesReceived
-    let earlier = desk.enter(self)
-    defer { desk.leave(to: earlier) }
+    let earlier = hops.enter(self)
+    defer { hops.leave(to: earlier) }
     observer.transferDidEnd(end)
   }
 }

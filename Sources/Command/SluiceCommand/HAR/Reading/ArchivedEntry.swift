@@ -50,9 +50,9 @@ struct ArchivedEntry {
     let text = try request.string("url").prefix { $0 != "#" }
     let url: HTTPURL
     do { url = try HTTPURL(String(text), hosts: .idna) } catch { throw mistake("url", "\(error)") }
-    let hasHiddenUser = url.userInfo?.contains(SecretList.placeholder) == true
+    let hasHiddenUser = url.userInfo?.contains(Redactor.placeholder) == true
     guard !hasHiddenUser, !FormText.hasHiddenValue(url.query ?? "") else {
-      throw mistake("url", "a secret in it was replaced by \(SecretList.placeholder); put the secret back")
+      throw mistake("url", "a secret in it was replaced by \(Redactor.placeholder); put the secret back")
     }
     return url
   }
@@ -63,7 +63,7 @@ struct ArchivedEntry {
     for (part, field) in try request.pairs("headers") {
       let name = field.name.lowercased()
       if Self.isLeftOut(name, field.value, url) { continue }
-      guard !field.value.contains(SecretList.placeholder) else {
+      guard !field.value.contains(Redactor.placeholder) else {
         hiddenCount += 1
         continue
       }
@@ -81,7 +81,7 @@ struct ArchivedEntry {
 
   private mutating func readCookies() throws(ArchiveMistake) {
     let cookies = try request.pairs("cookies")
-    let known = cookies.filter { $0.pair.value != SecretList.placeholder }
+    let known = cookies.filter { $0.pair.value != Redactor.placeholder }
     hiddenCount += cookies.count - known.count
     guard !known.isEmpty else { return }
     let value = known.map { "\($0.pair.name)=\($0.pair.value)" }.joined(separator: "; ")

@@ -5,31 +5,31 @@ import SluicePipeline
 final class ArchiveStage: Interceptor, Tracer {
   let capabilities: StageCapabilities = []
   let interests = TraceInterests(.didIssue, .didEndHop)
-  private let desk: @Sendable (Int) -> HopDesk?
+  private let hops: @Sendable (Int) -> HopCorrelation?
   private let take: @Sendable (ArchivedHop) -> Void
 
   /// What the stage keeps for a transaction while a hop is under way.
   private final class Place {
-    let tap: HopTap
+    let recorder: ArchiveHopRecorder
     let identity: ArchivedHop.Identity
 
-    init(_ tap: HopTap, _ identity: ArchivedHop.Identity) {
-      self.tap = tap
+    init(_ recorder: ArchiveHopRecorder, _ identity: ArchivedHop.Identity) {
+      self.recorder = recorder
       self.identity = identity
     }
   }
 
   /// - Parameters:
-  ///   - desk: returns the desk of a loop, by the loop's index.
+  ///   - hops: returns the correlation of a loop, by the loop's index.
   ///   - take: gets each hop, on the loop of the hop; must not block.
-  init(desk: @escaping @Sendable (Int) -> HopDesk?, _ take: @escaping @Sendable (ArchivedHop) -> Void) {
-    self.desk = desk
+  init(hops: @escaping @Sendable (Int) -> HopCorrelation?, _ take: @escaping @Sendable (ArchivedHop) -> Void) {
+    self.hops = hops
     self.take = take
   }
 
   func record(_ event: TraceEvent) {
     let exchange = event.exchange
-    let current = desk(exchange.loop.index)?.current
+    let current = hops(exchange.loop.index)?.current
     switch event.kind {
     case .didIssue:
       guard let current else { return }
@@ -38,8 +38,8 @@ final class ArchiveStage: Interceptor, Tracer {
       let place = exchange.attachments[self] as? Place
       exchange.attachments[self] = nil
       let identity = place?.identity ?? ArchivedHop.Identity(exchange)
-      // A hop that ends before it is issued has no `Place`, and perhaps its `HopTap` has not seen the end yet.
-      take((place?.tap ?? current)?.hop(event, identity) ?? ArchivedHop(unsent: event))
+      // A hop that ends before it is issued has no `Place`, and perhaps its `ArchiveHopRecorder` has not seen the end yet.
+      take((place?.recorder ?? current)?.hop(event, identity) ?? ArchivedHop(unsent: event))
     default: break
     }
   }

@@ -6,7 +6,7 @@ import SluiceSupport
 /// begin.
 ///
 /// Unchecked, because each word is written and read as a whole, by one thread in each process.
-package struct TrialBoard: @unchecked Sendable {
+package struct TrialSharedMemory: @unchecked Sendable {
   /// What the child needs before the library is loaded.
   enum Need: UInt32 { case limits = 1, thread }
 

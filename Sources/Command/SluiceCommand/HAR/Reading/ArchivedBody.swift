@@ -25,7 +25,7 @@ struct ArchivedBody {
       return
     }
     guard !FormText.isForm(mediaType) || !FormText.hasHiddenValue(text) else {
-      throw data.failure("a secret in it was replaced by \(SecretList.placeholder); put the secret back")
+      throw data.failure("a secret in it was replaced by \(Redactor.placeholder); put the secret back")
     }
     // A text in a line of input must not contain U+0000.
     let hasNUL = text.utf8.contains(0)

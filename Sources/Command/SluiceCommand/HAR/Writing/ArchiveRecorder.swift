@@ -6,7 +6,7 @@ import SluiceSupport
 
 /// `--har FILE`: writes an HTTP Archive with an entry for each hop.
 ///
-///     Transaction ── HopTap ── transport      the bytes: heads, bodies
+///     Transaction ── ArchiveHopRecorder ── transport      the bytes: heads, bodies
 ///          │ events     │
 ///          └── ArchiveStage ──► SideFile ──► EntryText, on the writer's thread
 final class ArchiveRecorder: SideOutput {
@@ -16,8 +16,8 @@ final class ArchiveRecorder: SideOutput {
   }
 
   private let file: SideFile<Item>
-  /// The `HopDesk` of each loop, by the index of the loop. All of them exist when the engine starts.
-  private let desks = Locked<[Int: HopDesk]>([:])
+  /// The `HopCorrelation` of each loop, by the index of the loop. All of them exist when the engine starts.
+  private let correlations = Locked<[Int: HopCorrelation]>([:])
   /// The number of results whose loop is in a stage that does not return. Their current hop has no entry.
   private let stalled = Locked(0)
 
@@ -41,24 +41,24 @@ final class ArchiveRecorder: SideOutput {
 
   /// Wraps the transport of each loop.
   var wrapper: TransportWrapper {
-    { [desks] loop, transport in
-      let desk = HopDesk()
-      desks.withLock { $0[loop.index] = desk }
-      return ArchiveTransport(transport, desk)
+    { [correlations] loop, transport in
+      let hops = HopCorrelation()
+      correlations.withLock { $0[loop.index] = hops }
+      return ArchiveTransport(transport, hops)
     }
   }
 
   func append(to configuration: inout Configuration) {
     let mask = SecretMask(configuration.redaction)
-    let stage = ArchiveStage(desk: { [desks] index in desks.withLock { $0[index] } }) { [file] hop in
+    let stage = ArchiveStage(hops: { [correlations] index in correlations.withLock { $0[index] } }) { [file] hop in
       file.append(Item(hop: hop, mask: mask), bytes: hop.heldBytes)
     }
     configuration.addStage("--har", StageCode(direct: stage, isTrusted: true))
     let earlier = configuration.transport.onSentHead
-    configuration.transport.onSentHead = { [desks] head in
+    configuration.transport.onSentHead = { [correlations] head in
       earlier?(head)
       guard let index = Loop.currentIndex else { return }
-      desks.withLock { $0[index] }?.didSend(head)
+      correlations.withLock { $0[index] }?.didSend(head)
     }
   }
 

@@ -1,24 +1,24 @@
 import SluiceMessages
 import SluicePipeline
 
-/// Puts a ``HopTap`` between a transport and each hop of a transaction. Confined to its loop.
+/// Puts an ``ArchiveHopRecorder`` between a transport and each hop of a transaction. Confined to its loop.
 final class ArchiveTransport: Transport {
   private let transport: any Transport
-  private let desk: HopDesk
+  private let hops: HopCorrelation
 
-  init(_ transport: any Transport, _ desk: HopDesk) {
+  init(_ transport: any Transport, _ hops: HopCorrelation) {
     self.transport = transport
-    self.desk = desk
+    self.hops = hops
   }
 
   func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
     // Requests that plugins send themselves do not belong to a transaction.
     guard options.tellsHead else { return transport.start(request, options, observer: observer) }
-    let tap = HopTap(copy request, observer, desk)
-    request.body = tap.tapped(request.body)
+    let recorder = ArchiveHopRecorder(copy request, observer, hops)
+    request.body = recorder.sampled(request.body)
     var options = options
     options.wantsConnection = true
-    return transport.start(request, options, observer: tap)
+    return transport.start(request, options, observer: recorder)
   }
 
   func usesProxy(for origin: Origin) -> Bool { transport.usesProxy(for: origin) }

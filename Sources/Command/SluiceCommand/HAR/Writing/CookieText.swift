@@ -10,7 +10,7 @@ enum CookieText {
     for pair in lines.flatMap({ $0.parts(between: UInt8(ascii: ";")) }) {
       list.object { cookie in
         cookie.text("name", name(of: pair))
-        cookie.text("value", SecretList.placeholder)
+        cookie.text("value", Redactor.placeholder)
       }
     }
   }
@@ -23,7 +23,7 @@ enum CookieText {
       let pieces = line.parts(between: UInt8(ascii: ";"))
       list.object { cookie in
         cookie.text("name", name(of: pieces.first))
-        cookie.text("value", SecretList.placeholder)
+        cookie.text("value", Redactor.placeholder)
         add(Attributes(pieces.dropFirst().map(attribute)), at: time, to: &cookie)
       }
     }

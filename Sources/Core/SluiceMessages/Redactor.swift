@@ -2,7 +2,7 @@
 ///
 /// A secret is shown as `REDACTED`. The secret query keys are the keys of signed URLs (as in OpenTelemetry's
 /// conventions for `url.full`), the keys of OAuth 2.0 (RFC 6749, RFC 6750), and common names of passwords and API keys.
-package struct SecretList: Sendable, Hashable {
+package struct Redactor: Sendable, Hashable {
   /// Lower-case names of the fields with which a request identifies the caller to the server.
   package static let credentialFields = [
     "authorization", "cookie", "x-api-key", "x-auth-token", "x-amz-security-token",

@@ -16,12 +16,12 @@ enum FormText {
     split(text).map { pair in
       guard let value = pair.value else { return pair.name }
       let isSecret = mask.isSecretParameter(decoded(pair.name))
-      return "\(pair.name)=\(isSecret ? SecretList.placeholder : value)"
+      return "\(pair.name)=\(isSecret ? Redactor.placeholder : value)"
     }.joined(separator: "&")
   }
 
   /// Whether the placeholder has replaced a value in the text.
-  static func hasHiddenValue(_ text: String) -> Bool { split(text).contains { $0.value == SecretList.placeholder } }
+  static func hasHiddenValue(_ text: String) -> Bool { split(text).contains { $0.value == Redactor.placeholder } }
 
   /// The opposite of ``pairs(_:)``.
   static func text(_ pairs: some Sequence<NamedValue>) -> String {

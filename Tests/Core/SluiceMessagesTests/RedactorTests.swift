@@ -1,8 +1,8 @@
 import SluiceMessages
 import Testing
 
-@Suite struct SecretListTests {
-  private static let secrets = SecretList(query: ["token"])
+@Suite struct RedactorTests {
+  private static let secrets = Redactor(query: ["token"])
 
   @Test(arguments: [
     ("http://u:S3CRET@h/a?x=1&token=S3CRET#S3CRET", "http://REDACTED:REDACTED@h/a?x=1&token=REDACTED"),
