@@ -34,10 +34,10 @@ func swiftPlugin(_ name: String, module: String, _ dependencies: [Target.Depende
     swiftSettings: strict)
 }
 
+/// The tests of a module. They name all that they use.
 func tests(_ target: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .testTarget(
-    name: "\(target)Tests", dependencies: [.init(stringLiteral: target), "SluiceTestKit"] + dependencies,
-    swiftSettings: strict)
+    name: "\(target)Tests", dependencies: [.init(stringLiteral: target)] + dependencies, swiftSettings: strict)
 }
 
 /// A plugin for tests, in the folder of that name.
@@ -74,7 +74,7 @@ let wings = [
     "CJansson", "CMicrohttpd", "CElf", "CCrypto", "CTLS", "CNGHTTP2", "CZlib", "CBrotli", "CZstd", "CIDN2",
     "CPSL", "CWithoutRuntime", "CStaticRuntime",
   ],
-  "Kit": ["SluiceTestKit", "CTestKit", "CHTTPParser"],
+  "Kit": ["SluiceTestKit", "SluiceTestPipeline", "SluiceTestServers", "CTestKit", "CHTTPParser"],
 ]
 
 /// Returns where the sources of a target are.
@@ -399,73 +399,86 @@ let package = Package(
     .target(
       name: "CTestKit", dependencies: ["CZlib", "CZstd"], cSettings: strictC,
       linkerSettings: [.linkedLibrary("brotlienc")]),
+    // Three parts, so that the tests of a module build no server and no pipeline that they do not need.
+    .target(name: "SluiceTestKit", dependencies: ["SluiceSupport", "CTestKit"], swiftSettings: strict),
     .target(
-      name: "SluiceTestKit",
-      dependencies: ["SluicePipeline", "SluiceMessages", "SluiceServer", "SluiceSupport", "CTestKit"],
+      name: "SluiceTestPipeline", dependencies: ["SluiceTestKit", "SluicePipeline", "SluiceMessages"],
       swiftSettings: strict),
-    tests("SluiceMessages"),
-    tests("SluiceTraceContext", ["SluiceMessages"]),
-    tests("SluiceHTTP1", ["SluiceMessages", "ResponseProperties", "CHTTPParser"]),
-    tests("SluiceJSON", ["SluiceJSONSchema", "SluiceMessages", "CJansson"]),
-    tests("SluicePipeline", ["SluiceLedger", "SluiceTraceContext", "SluiceMessages"]),
+    .target(
+      name: "SluiceTestServers", dependencies: ["SluiceTestKit", "SluiceServer", "SluiceSupport", "CTestKit"],
+      swiftSettings: strict),
+    tests("SluiceTestKit"),
+    tests("SluiceTestServers", ["SluiceServer", "SluiceTestKit"]),
+    tests("SluiceMessages", ["SluiceTestKit"]),
+    tests("SluiceTraceContext", ["SluiceMessages", "SluiceTestKit"]),
+    tests("SluiceHTTP1", ["SluiceMessages", "ResponseProperties", "CHTTPParser", "SluiceTestKit"]),
+    tests("SluiceJSON", ["SluiceJSONSchema", "SluiceMessages", "SluiceTestKit"]),
+    tests("SluicePipeline", ["SluiceLedger", "SluiceMessages", "SluiceTestKit", "SluiceTestPipeline"]),
     tests("SluiceIDNA", ["SluiceMessages"]),
     tests(
       "SluiceTransport",
       [
-        "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceServer",
-        "SluiceSupport",
+        "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceServer", "SluiceSupport", "CLinux",
+        "SluiceTestKit", "SluiceTestPipeline", "SluiceTestServers",
       ]),
-    tests("SluiceServer", ["SluiceMessages", "SluiceJSON"]),
+    tests("SluiceServer", ["SluiceJSON", "SluiceTestKit", "SluiceTestServers"]),
     tests(
       "SluicePluginHost",
       [
-        "SluicePluginFile", "SluiceCrash", "SluiceTrial", "SluicePipeline",
-        "SluiceTraceContext", "SluiceMessages", "SluiceJSON", "SluiceLoop", "SluiceSupport", "CSluice",
+        "SluicePluginFile", "SluiceCrash", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceJSON",
+        "SluiceLoop", "SluiceSupport", "CSluice", "SluiceTestKit", "SluiceTestPipeline",
       ]),
-    tests("SluiceTrial", ["SluicePluginHost", "SluicePluginFile", "SluiceJSON"]),
-    tests("SluicePlugin", ["SluiceMessages", "SluiceJSON", "SluiceSupport", "CSluice", "CJansson"]),
+    tests("SluiceTrial", ["SluicePluginHost", "SluicePluginFile", "SluiceJSON", "SluiceTestKit"]),
+    tests("SluicePlugin", ["SluiceJSON", "SluiceSupport", "CSluice", "CJansson", "SluiceTestKit"]),
     tests(
       "Sluice",
       [
-        "SluiceAssembly", "SluiceReplay", "SluiceLedger", "SluiceServer", "SluicePipeline",
-        "SluiceTraceContext", "SluiceMessages", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
-        "SluicePluginHost", "SluicePluginFile", "SluiceCrash", "SluiceTrial", "SluiceTransport",
-        "SluiceLoop", "SluiceSupport", "TablesStage",
+        "SluiceAssembly", "SluiceReplay", "SluiceLedger", "SluiceServer", "SluicePipeline", "SluiceTraceContext",
+        "SluiceMessages", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema", "SluicePluginHost", "SluicePluginFile",
+        "SluiceCrash", "SluiceTrial", "SluiceTransport", "SluiceLoop", "SluiceSupport", "TablesStage", "SluicePlugin",
+        "SluiceTestKit", "SluiceTestPipeline", "SluiceTestServers",
       ]),
-    tests(
-      "SluiceControl",
-      ["Sluice", "SluiceServer", "SluiceJSON", "SluiceSupport"]),
+    tests("SluiceControl", ["Sluice", "SluiceServer", "SluiceJSON", "SluiceTestKit", "SluiceTestServers"]),
     tests(
       "SluiceClient",
       [
-        "Sluice", "SluiceAssembly", "SluicePlugin", "SluiceLedger", "SluicePipeline", "SluiceMessages", "SluiceJSON",
-        "SluiceServer", "SluiceSupport",
+        "Sluice", "SluiceAssembly", "SluicePlugin", "SluiceLedger", "SluicePipeline", "SluiceMessages", "SluiceServer",
+        "SluiceSupport", "SluiceLoop", "SluiceTestKit", "SluiceTestServers",
       ]),
     tests(
       "SluiceCookies",
       [
-        "SluiceClient", "Sluice", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages",
-        "SluiceServer", "SluiceSupport",
+        "SluiceClient", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages", "SluiceServer",
+        "SluiceTestKit", "SluiceTestServers",
       ]),
     tests(
       "SluiceFoundation",
       [
-        "SluiceClient", "SluiceCookies", "SluiceAssembly", "SluicePlugin", "SluicePipeline",
-        "SluiceMessages", "SluiceServer", "SluiceSupport",
+        "SluiceClient", "SluiceCookies", "SluiceAssembly", "SluicePlugin", "SluicePipeline", "SluiceMessages",
+        "SluiceServer", "Sluice", "SluiceTestKit", "SluiceTestServers",
       ]),
-    tests("SluiceUpdateRules", ["SluiceMessages"]),
+    tests("SluiceUpdateRules"),
     tests(
       "SluiceUpdate",
       [
-        "SluiceUpdateRules", "Sluice", "SluiceAssembly", "SluiceTrial", "SluicePipeline",
-        "SluiceMessages", "SluiceJSON", "SluiceServer", "SluiceSupport",
+        "SluiceUpdateRules", "Sluice", "SluiceAssembly", "SluicePipeline", "SluiceMessages", "SluiceJSON",
+        "SluiceServer", "SluiceSupport", "SluiceTestKit", "SluiceTestServers",
       ]),
-    tests("SluiceLedger", ["SluicePipeline", "SluiceTraceContext", "SluiceMessages"]),
+    tests(
+      "SluiceLedger",
+      [
+        "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceTestKit", "SluiceTestPipeline",
+      ]),
     tests("SluiceAttachRules", ["SluiceMessages"]),
     tests("CacheRules", ["SluiceMessages"]),
     tests("OTLPRules", ["SluiceMessages", "SluiceJSON"]),
     tests(
-      "SluiceCommand", ["SluiceServer", "SluiceMessages", "SluiceJSON", "SluiceJSONSchema"]),
+      "SluiceCommand",
+      [
+        "SluiceServer", "SluiceMessages", "SluiceJSON", "SluiceJSONSchema", "CLinux", "Sluice", "SluiceAssembly",
+        "SluicePipeline", "SluicePluginFile", "SluicePluginHost", "SluiceSupport", "SluiceTestKit",
+        "SluiceTestServers",
+      ]),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11,

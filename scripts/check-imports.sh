@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks the imports of each module: a module imports the modules that Package.swift names as its dependencies, and no
-# other modules of this project or of C. A wing, which is a folder of Sources, uses only the wings before it. The folders
-# of a module must not use each other's types in a circle.
+# other modules of this project or of C. It imports each of these dependencies. A wing, which is a folder of Sources,
+# uses only the wings before it. The folders of a module must not use each other's types in a circle.
 # usage: scripts/check-imports.sh
 set -u
 cd "$(dirname "$0")/.."
@@ -14,7 +14,7 @@ wings='Core System Base Network Plugins Engine Client Attach Command'
 bundled='Sluice'
 
 # Prints a row for each module: kind, wing, folder, module, dependencies. A pure module uses neither C nor the system; the
-# other modules may also import modules of the system. Shipped plugins and the test kit have no wing.
+# other modules may also import modules of the system. Shipped plugins, the test kit and tests have no wing.
 modules() {
   swift package dump-package | python3 -c '
 import json, sys
@@ -22,12 +22,13 @@ import json, sys
 for target in json.load(sys.stdin)["targets"]:
     folder = target.get("path") or ""
     parts = folder.split("/")
-    if parts[0] not in ("Sources", "plugins") and parts[:2] != ["Tests", "Kit"]:
+    isTest = target["type"] == "test"
+    if parts[0] not in ("Sources", "plugins") and parts[:2] != ["Tests", "Kit"] and not isTest:
         continue
     kinds = [next(iter(setting["kind"])) for setting in target["settings"]]
     needs = [next(iter(need.values()))[0] for need in target["dependencies"]]
     wing = parts[1] if parts[0] == "Sources" else "-"
-    print("pure" if "strictMemorySafety" in kinds else "edge", wing, folder, target["name"], *needs)'
+    print("test" if isTest else "pure" if "strictMemorySafety" in kinds else "edge", wing, folder, target["name"], *needs)'
 }
 
 complain() {
@@ -38,6 +39,9 @@ complain() {
 # Prints "FILE:LINE MODULE" for every import in the Swift files of a folder.
 imports() {
   find "$1" -name '*.swift' -exec awk '
+    FNR == 1 { quoted = 0 }
+    gsub(/"""/, "") % 2 { quoted = !quoted; next }
+    quoted { next }
     {
       line = $0
       while (line ~ /^@[A-Za-z_]+(\([a-z]+\))?[ \t]+/) sub(/^@[A-Za-z_]+(\([a-z]+\))?[ \t]+/, "", line)
@@ -56,7 +60,8 @@ check_module() { # kind, wing, folder, module, dependencies…
   shift 4
   allowed=" $* Synchronization "
   [ "$kind" = pure ] || allowed="$allowed Glibc Dispatch "
-  [ "$name" != SluiceFoundation ] || allowed="$allowed Foundation FoundationNetworking "
+  [ "$kind" != test ] || allowed="$allowed Testing "
+  case $name in SluiceFoundation | SluiceFoundationTests) allowed="$allowed Foundation FoundationNetworking " ;; esac
   imports "$folder" >"$list.imports"
   [ -s "$list.imports" ] || return 0
   while read -r place module; do

@@ -1,6 +1,5 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceTestKit
 import Testing
 
 @testable import SluiceClient

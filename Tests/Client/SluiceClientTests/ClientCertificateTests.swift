@@ -6,6 +6,7 @@ import SluicePipeline
 import SluicePlugin
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Delegates that choose client certificates; the server is nginx.

@@ -4,6 +4,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 
 /// Runs the body with a client, and ends the client afterwards.
 func withClient<Result>(

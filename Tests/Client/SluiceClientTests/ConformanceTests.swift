@@ -3,6 +3,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// What every HTTP client must do with unusual servers.

@@ -6,7 +6,7 @@ import SluiceMessages
 import SluicePipeline
 import SluicePlugin
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 @Suite struct DataTests {

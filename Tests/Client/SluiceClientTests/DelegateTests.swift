@@ -6,6 +6,7 @@ import SluicePipeline
 import SluicePlugin
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Makes the decisions that the test gives it, and records each request for a decision.

@@ -4,6 +4,7 @@ import SluicePipeline
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 @testable import SluiceClient

@@ -1,6 +1,7 @@
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 @testable import SluiceClient

@@ -6,6 +6,7 @@ import SluicePipeline
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Bodies that are much larger than the memory that a client may use. The server runs in the process of the tests, and

@@ -1,7 +1,7 @@
 import SluiceClient
 import SluiceMessages
 import SluicePipeline
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 @testable import SluiceClient

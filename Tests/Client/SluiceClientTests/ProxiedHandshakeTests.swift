@@ -4,6 +4,7 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Delegates and client certificates in the handshake with a server behind a proxy.

@@ -6,6 +6,7 @@ import SluicePipeline
 import SluicePlugin
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// A call retains objects only until it ends.

@@ -6,6 +6,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Options of one request, which replace the settings of the client for this request.

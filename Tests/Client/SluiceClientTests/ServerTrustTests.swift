@@ -6,6 +6,7 @@ import SluicePipeline
 import SluicePlugin
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Delegates that decide whether to trust a server's certificate; the server is nginx.

@@ -6,6 +6,7 @@ import SluicePlugin
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// A value of the caller, such as the metadata of its log.

@@ -4,6 +4,7 @@ import SluiceControl
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The control socket of an engine in this process. The tests send raw bytes to it.

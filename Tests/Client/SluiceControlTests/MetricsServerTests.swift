@@ -2,6 +2,7 @@ import Sluice
 import SluiceControl
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The metrics of an engine over TCP.

@@ -9,6 +9,7 @@ import SluicePipeline
 import SluicePlugin
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The calls of `Client` that use Foundation's types.

@@ -8,6 +8,7 @@ import SluicePipeline
 import SluicePlugin
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// A URLSession whose tasks go through a client. The tests run one at a time, because the protocol has one client for

@@ -1,6 +1,6 @@
 import SluiceJSON
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 @Suite struct EchoHandlerTests {

@@ -1,5 +1,5 @@
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Heads that two readers could read as different requests. Request smuggling depends on such heads.

@@ -1,5 +1,6 @@
 import Glibc
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 @testable import SluiceServer

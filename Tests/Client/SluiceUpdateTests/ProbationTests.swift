@@ -6,6 +6,7 @@ import SluiceMessages
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import SluiceUpdate
 import SluiceUpdateRules
 import Testing

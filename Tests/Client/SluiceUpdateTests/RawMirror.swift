@@ -2,6 +2,7 @@ import SluiceMessages
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 
 /// A mirror that can misbehave, for example stop in the middle of a file.
 final class RawMirror: Sendable {

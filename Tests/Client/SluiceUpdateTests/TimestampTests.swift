@@ -4,7 +4,6 @@ import SluiceJSON
 import SluiceMessages
 import SluiceServer
 import SluiceSupport
-import SluiceTestKit
 import SluiceUpdate
 import SluiceUpdateRules
 import Testing

@@ -1,7 +1,6 @@
 import Sluice
 import SluiceJSON
 import SluiceMessages
-import SluiceTestKit
 import SluiceUpdate
 import SluiceUpdateRules
 import Testing

@@ -3,6 +3,7 @@ import SluiceJSON
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// `send --har`, which writes an HTTP Archive.

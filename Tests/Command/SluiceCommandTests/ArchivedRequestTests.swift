@@ -2,6 +2,7 @@ import SluiceJSON
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// `run --from-har`: the requests of an HTTP Archive.

@@ -1,6 +1,7 @@
 import Glibc
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Programs under `sluice attach` whose plugins send call-outs from inside the program.

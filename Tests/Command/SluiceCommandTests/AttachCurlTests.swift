@@ -1,6 +1,7 @@
 import Glibc
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The command curl under `sluice attach`. Disabled under a sanitizer, which does not know the host library's own

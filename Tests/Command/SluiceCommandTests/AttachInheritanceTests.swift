@@ -1,6 +1,7 @@
 import Glibc
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// What `sluice attach` inherits from its parent, and what the program inherits from it.

@@ -1,5 +1,6 @@
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Tests stages that suspend in programs with a multi handle. The program must not wait in curl_multi_add_handle.

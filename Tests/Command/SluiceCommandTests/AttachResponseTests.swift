@@ -1,5 +1,6 @@
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Response stages under `sluice attach`. The key `attach.response` allows them.

@@ -1,5 +1,6 @@
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// What stages do to the transfers of a program under `sluice attach`.

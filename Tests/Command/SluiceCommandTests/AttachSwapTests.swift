@@ -1,4 +1,5 @@
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Plans that change while a program runs, and stages that wait.

@@ -1,6 +1,7 @@
 import Glibc
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Programs that use libcurl in many ways behave the same with and without `sluice attach`.

@@ -1,6 +1,7 @@
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Synchronization
 import Testing
 

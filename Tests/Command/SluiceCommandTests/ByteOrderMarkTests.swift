@@ -2,6 +2,7 @@ import SluiceJSON
 import SluiceServer
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 @testable import SluiceCommand

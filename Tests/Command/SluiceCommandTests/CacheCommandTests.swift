@@ -1,5 +1,6 @@
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The shipped plugin cache in the real command. Each call is a separate process.

@@ -1,6 +1,7 @@
 import Glibc
 import SluiceJSON
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// `check`, `run` and `send` refuse a wrong configuration, and name its file, line and key, and what was expected.

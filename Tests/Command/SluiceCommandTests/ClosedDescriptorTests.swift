@@ -1,4 +1,5 @@
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Plugins that close descriptors of the command: the command ends with an error that says so.

@@ -1,6 +1,7 @@
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Many transactions in flight over HTTP/1.1 in clear text, against a server in another process that holds its answers.

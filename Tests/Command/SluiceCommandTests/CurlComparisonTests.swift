@@ -1,5 +1,4 @@
 import SluiceServer
-import SluiceTestKit
 import Testing
 
 @testable import SluiceCommand

@@ -2,6 +2,7 @@ import Glibc
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// `sluice dev` with files that change while they are read: what serves at the end is what is on disk at the end.

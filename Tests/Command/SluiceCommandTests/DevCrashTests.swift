@@ -1,6 +1,7 @@
 import Glibc
 import SluiceJSON
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// `sluice dev`: plugins that crash while they serve.

@@ -1,5 +1,6 @@
 import SluiceJSON
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// `sluice echo`.

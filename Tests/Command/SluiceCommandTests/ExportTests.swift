@@ -1,6 +1,7 @@
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The plugin otlp in the command, configured by OpenTelemetry's environment variables.

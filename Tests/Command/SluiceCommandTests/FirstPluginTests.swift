@@ -1,6 +1,7 @@
 import Glibc
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The example plugins at the beginning of the README. They must be short and safe to copy.

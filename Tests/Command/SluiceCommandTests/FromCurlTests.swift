@@ -1,6 +1,7 @@
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 @testable import SluiceCommand

@@ -1,6 +1,7 @@
 import Glibc
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Plugins that are given by name. The command is in `PREFIX/bin`. The working folder contains traps: libraries with

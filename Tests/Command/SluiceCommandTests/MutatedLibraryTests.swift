@@ -1,6 +1,7 @@
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Runs the command with damaged libraries. Each works or is refused with a message, and a signal never ends the

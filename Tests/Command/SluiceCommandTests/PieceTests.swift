@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// A response body that is streamed through a plugin into a pipe. The plugin changes the pieces, and the test reads the

@@ -1,5 +1,6 @@
 import SluiceJSON
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// `sluice run` through the shipped plugins and built-ins, against a real nginx.

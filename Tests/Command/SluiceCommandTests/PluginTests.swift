@@ -2,6 +2,7 @@ import Glibc
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The command with the shipped plugins, and with libraries that are not plugins.

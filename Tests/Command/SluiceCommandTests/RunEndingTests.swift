@@ -2,6 +2,7 @@ import Glibc
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// How a run ends before the end of its input.

@@ -2,6 +2,7 @@ import Glibc
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// `sluice plugin new` and `plugin build`. The script scripts/check-install.sh builds the Swift plugin, against the

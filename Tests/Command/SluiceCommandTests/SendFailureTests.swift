@@ -1,5 +1,6 @@
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Failures of one request, each with its error code and its exit status.

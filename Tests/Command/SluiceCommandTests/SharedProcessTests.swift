@@ -2,6 +2,7 @@ import Glibc
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Plugins run in the process of the command. What they do to its standard input, its current folder and its environment

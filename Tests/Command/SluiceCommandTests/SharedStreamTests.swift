@@ -1,6 +1,7 @@
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Descriptors 0 to 2 after a plugin has closed them: no connection and no file of the host gets their numbers, and the

@@ -1,5 +1,6 @@
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Other names of standard output and standard input: the system's names, other spellings of them, and links to them.

@@ -1,6 +1,7 @@
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// `sluice run` and `sluice ctl` while a stage is in an endless loop, or after a stage has ended the thread of its

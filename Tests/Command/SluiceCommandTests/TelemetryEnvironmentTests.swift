@@ -1,5 +1,6 @@
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// OpenTelemetry's environment variables, and the trace context in the environment, with the real command.

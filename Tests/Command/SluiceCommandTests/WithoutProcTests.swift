@@ -1,6 +1,7 @@
 import Glibc
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The command on a machine on which `/proc` is not mounted.

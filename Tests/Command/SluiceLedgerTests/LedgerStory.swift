@@ -1,7 +1,7 @@
 import SluiceLedger
 import SluiceMessages
 import SluicePipeline
-import SluiceTestKit
+import SluiceTestPipeline
 import SluiceTraceContext
 
 /// A valid log: the events of one kind of transaction, recorded from the engine itself.

@@ -3,6 +3,7 @@ import SluiceLedger
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestPipeline
 import Testing
 
 /// The ledger of many transactions at once. Their stages, transport and caller do random things at random times. Each

@@ -1,7 +1,7 @@
 import SluiceLedger
 import SluiceMessages
 import SluicePipeline
-import SluiceTestKit
+import SluiceTestPipeline
 import Testing
 
 /// Hops that the transport begins by itself, as libcurl does in a program under `sluice attach`.

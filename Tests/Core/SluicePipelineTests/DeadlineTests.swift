@@ -1,6 +1,6 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceTestKit
+import SluiceTestPipeline
 import Testing
 
 /// The timer of an ended transaction is still armed, and the next transaction uses it.

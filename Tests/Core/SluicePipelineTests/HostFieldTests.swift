@@ -1,6 +1,6 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceTestKit
+import SluiceTestPipeline
 import Testing
 
 /// Every request is sent with one valid `Host` field, whether the caller, a stage or the transport has set it.

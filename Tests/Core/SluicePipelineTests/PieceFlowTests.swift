@@ -1,6 +1,6 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceTestKit
+import SluiceTestPipeline
 import Testing
 
 /// Tests when a paused response body continues, and which time limits apply to it. The test moves the clock of the

@@ -1,6 +1,7 @@
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestPipeline
 
 /// Transactions without a wire, with a policy for retries. The test moves the clock of the loop.
 final class RetryFixture {

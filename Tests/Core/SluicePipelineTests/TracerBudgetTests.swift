@@ -1,6 +1,7 @@
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestPipeline
 import Testing
 
 /// Tracers that take time for their events. The clock of the loop moves only when the test or a tracer moves it.

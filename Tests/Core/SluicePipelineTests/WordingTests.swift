@@ -1,6 +1,7 @@
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestPipeline
 import Testing
 
 /// How error messages name the request and the source of the response.

@@ -3,6 +3,7 @@ import Sluice
 import SluiceMessages
 import SluicePlugin
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Tests which attributes of a transaction (`sluice.attributes/1`) stages and tracers see, and which the result has.

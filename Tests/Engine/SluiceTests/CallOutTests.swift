@@ -3,6 +3,7 @@ import Sluice
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// `sluice.callout/1` in a real engine, from plugins in C and Swift, over real sockets.

@@ -3,6 +3,7 @@ import Sluice
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The facts that a plugin gets about the connection of each hop (`sluice.connection/1`).

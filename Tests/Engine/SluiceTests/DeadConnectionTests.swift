@@ -2,6 +2,7 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Kept connections that have died without a sign: requests on them get no answer.

@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePipeline
 import SluicePlugin
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The engine with stages that are closures of the program, against a real server.

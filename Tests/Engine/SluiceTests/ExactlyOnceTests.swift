@@ -4,6 +4,7 @@ import SluicePipeline
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Each operation ends exactly once. A second end is refused, counted and logged.

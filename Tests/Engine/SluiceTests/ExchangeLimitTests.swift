@@ -3,6 +3,7 @@ import Sluice
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Limits and files that a stage sets for its exchange, and informational responses that the stage gets.

@@ -3,6 +3,7 @@ import Sluice
 import SluiceLoop
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// An engine on a loop that a thread of the program runs. Here C code starts that thread.

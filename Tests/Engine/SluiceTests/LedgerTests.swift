@@ -4,7 +4,7 @@ import SluiceMessages
 import SluicePipeline
 import SluicePlugin
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The ledger for every way in which a transaction can end, over real sockets.

@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePipeline
 import SluicePlugin
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Tests the metadata of a result. The metadata depend on how far the transaction came.

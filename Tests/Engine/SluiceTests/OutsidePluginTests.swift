@@ -3,6 +3,7 @@ import Sluice
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Plugins compiled by `cc` only against `include/`, loaded by path, in a real engine against a real server.

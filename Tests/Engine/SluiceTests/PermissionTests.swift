@@ -4,6 +4,7 @@ import SluiceMessages
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Compares the answers of `may_call` with the results of the functions, in every call of a stage.

@@ -4,6 +4,7 @@ import SluiceJSON
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Configurations for places (`sluice.stage/1`). A place is an entry in a list of stages.

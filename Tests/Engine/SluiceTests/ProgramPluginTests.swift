@@ -3,6 +3,7 @@ import SluicePlugin
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// A plugin that is part of the program. It has no entry point, because only a library needs one.

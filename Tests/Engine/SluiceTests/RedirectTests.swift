@@ -4,6 +4,7 @@ import SluicePipeline
 import SluicePlugin
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Redirects over real sockets.

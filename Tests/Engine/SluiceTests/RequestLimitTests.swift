@@ -2,6 +2,7 @@ import Sluice
 import SluicePlugin
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Requests that exceed a limit and are not sent.

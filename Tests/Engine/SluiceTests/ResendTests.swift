@@ -4,6 +4,7 @@ import SluiceMessages
 import SluicePipeline
 import SluicePlugin
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Tests requests on connections that are about to end. Nginx closes each connection after a number of requests, and

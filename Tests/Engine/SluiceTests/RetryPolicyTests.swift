@@ -5,6 +5,7 @@ import SluicePipeline
 import SluicePlugin
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The retry policy over real sockets.

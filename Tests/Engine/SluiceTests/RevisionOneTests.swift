@@ -3,6 +3,7 @@ import Sluice
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// A plugin for revision 1 of the ABI works with this engine. The plugin uses every table and function of that

@@ -5,6 +5,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Scheduled work and timers of plugins, in a real engine.

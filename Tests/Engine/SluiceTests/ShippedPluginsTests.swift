@@ -4,6 +4,7 @@ import SluiceJSON
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The shipped plugins as built, loaded by path, in a real engine against a real server.

@@ -5,6 +5,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import SluiceTraceContext
 import Testing
 

@@ -3,6 +3,7 @@ import Sluice
 import SluicePipeline
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Tests the deadline of a stage on a real loop, also for a stage that resumes just before its deadline.

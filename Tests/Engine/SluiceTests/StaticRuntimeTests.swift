@@ -3,6 +3,7 @@ import Sluice
 import SluicePluginHost
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// A Swift plugin with its own copy of the Swift runtime, next to a plugin that uses the runtime of the process.

@@ -2,6 +2,8 @@ import Sluice
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestPipeline
+import SluiceTestServers
 import TablesStage
 import Testing
 

@@ -3,7 +3,7 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Tests how Swift code checks the response of one transaction, over real sockets.

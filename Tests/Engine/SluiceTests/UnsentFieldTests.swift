@@ -1,6 +1,7 @@
 import Sluice
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Headers of a request that the transport does not send.

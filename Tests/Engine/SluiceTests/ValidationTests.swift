@@ -4,6 +4,7 @@ import SluicePipeline
 import SluicePlugin
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Tests the checks that the configuration sets for a response, over real sockets.

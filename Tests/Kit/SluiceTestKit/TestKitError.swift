@@ -9,7 +9,7 @@ package struct TestKitError: Error, Sendable, CustomStringConvertible {
   }
 
   /// Names the failed call and the operating system's reason.
-  static func system(_ call: String, _ errorNumber: Int32 = errno) -> TestKitError {
+  package static func system(_ call: String, _ errorNumber: Int32 = errno) -> TestKitError {
     TestKitError("\(call): \(String(cString: strerror(errorNumber)))")
   }
 }

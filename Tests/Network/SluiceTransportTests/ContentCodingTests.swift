@@ -2,6 +2,7 @@ import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Compressed bodies on the wire. The transfer fails unless the whole body is decoded.

@@ -1,5 +1,5 @@
+import SluiceTestServers
 import SluiceTransport
-import SluiceTestKit
 import Testing
 
 /// Codings are decoded as the bytes arrive, in steps of bounded size, and an incomplete body is an error.

@@ -1,6 +1,6 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The headers that the transport adds to each request: Accept, Accept-Encoding and User-Agent.

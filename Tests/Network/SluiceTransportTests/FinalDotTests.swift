@@ -2,6 +2,7 @@
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// A host with a final dot: a part of the name for the look-up, and of no meaning for the origin.

@@ -2,6 +2,7 @@ import Glibc
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// On a kept connection: where a response ends, and which bytes are the response to the next request.

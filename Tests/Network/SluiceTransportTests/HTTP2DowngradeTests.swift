@@ -1,6 +1,6 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Servers that want a request over HTTP/1.1 (RFC 9113 §7).

@@ -1,6 +1,6 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Servers that break the rules of HTTP/2 (RFC 9113), or end a stream with an error.

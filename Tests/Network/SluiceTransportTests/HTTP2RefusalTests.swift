@@ -2,6 +2,7 @@ import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 @testable import SluiceTransport

@@ -3,6 +3,7 @@ import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestServers
 import SluiceTransport
 import Testing
 

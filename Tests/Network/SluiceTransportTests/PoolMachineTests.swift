@@ -1,5 +1,4 @@
 import SluicePipeline
-import SluiceTestKit
 import Testing
 
 @testable import SluiceTransport

@@ -2,6 +2,8 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
+import SluiceTestPipeline
+import SluiceTestServers
 import Testing
 
 /// What a transport reports about the bodies that it sends and receives.

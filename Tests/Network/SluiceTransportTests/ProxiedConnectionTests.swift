@@ -3,6 +3,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// What works without a proxy, in a tunnel through a real one.

@@ -1,6 +1,6 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Requests through real proxies to a real server.

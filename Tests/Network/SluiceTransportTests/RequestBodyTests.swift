@@ -4,6 +4,8 @@ import SluicePipeline
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestPipeline
+import SluiceTestServers
 import SluiceTransport
 import Testing
 

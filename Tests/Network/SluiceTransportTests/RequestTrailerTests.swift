@@ -2,6 +2,8 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
+import SluiceTestPipeline
+import SluiceTestServers
 import Testing
 
 /// Trailers of requests on the wire.

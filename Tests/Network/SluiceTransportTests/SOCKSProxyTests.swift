@@ -2,7 +2,7 @@
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// What SOCKS proxies get and answer, byte for byte, over real sockets to a real server.

@@ -2,6 +2,8 @@ import Glibc
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestPipeline
+import SluiceTestServers
 import Testing
 
 @testable import SluiceTransport

@@ -3,6 +3,7 @@ import Glibc
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 @testable import SluiceTransport

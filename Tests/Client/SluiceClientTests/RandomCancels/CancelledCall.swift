@@ -3,6 +3,7 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestServers
 
 /// How many objects of a run exist.
 struct CancelCensus: Equatable, Sendable {

@@ -8,6 +8,7 @@ import SluicePipeline
 import SluicePlugin
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Calls of every kind that are cancelled at random moments, by their task, their handle, both, or their reader.

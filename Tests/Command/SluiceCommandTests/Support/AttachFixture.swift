@@ -1,6 +1,7 @@
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 
 /// A server, and a configuration for programs that run under `sluice attach`. It sets `X-C` once for each transfer, and
 /// trace headers for each hop to 127.0.0.1.

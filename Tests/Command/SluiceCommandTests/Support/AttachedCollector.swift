@@ -1,6 +1,7 @@
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 
 /// A server, an OTLP collector, and a configuration for programs under `sluice attach` with the plugin `otlp` and with
 /// trace headers.

@@ -2,6 +2,7 @@ import Glibc
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 
 /// A running `sluice run --control` with an open input. Its plugin `a` stamps requests and responses, and the server
 /// returns the stamps of the requests.

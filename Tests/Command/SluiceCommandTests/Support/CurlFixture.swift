@@ -1,6 +1,7 @@
 import Glibc
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 
 /// A server, and folders with files, for one run of curl or of `send`.
 final class CurlFixture {

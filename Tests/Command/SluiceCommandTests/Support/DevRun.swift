@@ -2,6 +2,7 @@ import Glibc
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 
 /// A running `sluice dev --json`. Its plugin `a` in C stamps requests and responses, and the server returns the stamps
 /// of the requests.

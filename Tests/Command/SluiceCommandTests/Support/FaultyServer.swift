@@ -1,5 +1,6 @@
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 
 /// A server that fails three of ten requests, in eleven ways, and answers the other requests in six ways.
 ///

@@ -1,4 +1,5 @@
 import SluiceTestKit
+import SluiceTestServers
 
 /// An nginx, and a configuration whose requests go to it over HTTP/1.1 in clear text, or over HTTP/2 with TLS. The
 /// pipeline has the plugins bearer-auth and json-edit (C) and access-log (Swift), and the built-ins headers and

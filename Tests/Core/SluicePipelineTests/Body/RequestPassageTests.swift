@@ -1,6 +1,7 @@
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestPipeline
 import Testing
 
 /// Request bodies that pass through stages to the wire. The test moves the clock of the loop.

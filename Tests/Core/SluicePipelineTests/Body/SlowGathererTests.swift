@@ -1,6 +1,6 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceTestKit
+import SluiceTestPipeline
 import Testing
 
 /// Bodies that are collected in a file on a slow disk.

@@ -4,6 +4,8 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
+import SluiceTestPipeline
+import SluiceTestServers
 import Testing
 
 /// If two stages of any kind handle a body, both run in the order of the list, and nothing is retained afterwards. The

@@ -4,6 +4,7 @@ import SluiceMessages
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Fields that describe the bytes of a body go when a stage changes the body (RFC 9530, RFC 3230, RFC 1864, RFC 9110

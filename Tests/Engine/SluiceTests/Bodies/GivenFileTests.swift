@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Files that a plugin gives to the host (`body_set_file` with `SLUICE_FILE_REMOVE`), and trailers that it adds.

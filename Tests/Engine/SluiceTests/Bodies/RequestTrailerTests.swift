@@ -7,6 +7,7 @@ import SluicePlugin
 import SluiceReplay
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Trailers of requests, which the caller sets and which stages add and drop. Compiled plugins in a real engine.

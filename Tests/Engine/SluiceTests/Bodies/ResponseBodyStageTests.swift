@@ -4,6 +4,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// C plugins and the body of a response, in a real engine over real sockets.

@@ -4,6 +4,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Bodies that a stage writes piece by piece (`sluice.response-stream/1`).

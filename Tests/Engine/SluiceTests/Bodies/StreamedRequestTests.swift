@@ -3,6 +3,8 @@ import SluiceJSON
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestPipeline
+import SluiceTestServers
 import Testing
 
 /// The caller streams a request body, and a stage wants the whole body. The stage is the shipped plugin json-edit, in

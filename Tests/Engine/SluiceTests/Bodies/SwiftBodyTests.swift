@@ -2,6 +2,7 @@ import Sluice
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Bodies, limits, files, connections and informational responses from a Swift plugin.

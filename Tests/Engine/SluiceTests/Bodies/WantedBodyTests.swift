@@ -3,6 +3,8 @@ import Sluice
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestPipeline
+import SluiceTestServers
 import Testing
 
 /// A stage gets the whole bodies of some transactions, and all other transactions stream.

@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePipeline
 import SluicePlugin
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Tests whether the result of a failed transaction has the response body. This depends on which stages have seen the

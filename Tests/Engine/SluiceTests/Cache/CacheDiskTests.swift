@@ -6,6 +6,7 @@ import SluicePluginHost
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The folder of the shipped cache.

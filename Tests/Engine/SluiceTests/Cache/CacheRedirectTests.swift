@@ -2,6 +2,7 @@ import Sluice
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The cache with redirects that the engine follows: the cache sees only the response of the last hop.

@@ -2,7 +2,7 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 
 /// Plays a row. The origin serves only this row and expects one connection for each request that must reach it. A
 /// client performs the steps.

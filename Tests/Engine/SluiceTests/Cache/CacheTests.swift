@@ -3,6 +3,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The shipped cache in a real engine against real servers.

@@ -1,6 +1,7 @@
 import Sluice
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 
 /// A server that delays, redirects, refuses and hangs up. It has additional servers, which break off in the middle of a
 /// response.

@@ -4,6 +4,7 @@ import SluiceCrash
 import SluicePluginHost
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// A child process that must crash, and the crash record that it leaves.

@@ -5,7 +5,7 @@ import SluicePipeline
 import SluicePlugin
 import SluiceServer
 import SluiceSupport
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The events and phases of retries, of redirects and of responses that stages make.

@@ -6,6 +6,7 @@ import SluicePlugin
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The events and phases of transactions that are cancelled or time out.

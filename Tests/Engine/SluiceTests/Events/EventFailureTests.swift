@@ -5,6 +5,7 @@ import SluicePipeline
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The events and phases of transactions that fail on the wire.

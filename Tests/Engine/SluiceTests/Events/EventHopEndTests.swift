@@ -5,6 +5,7 @@ import SluicePipeline
 import SluicePlugin
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The facts in the event `did_end_hop`: reason, duration and bytes.

@@ -1,7 +1,7 @@
 import Sluice
 import SluicePipeline
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Tracers that want only some kinds of events.

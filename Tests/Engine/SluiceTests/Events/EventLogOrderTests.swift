@@ -6,6 +6,7 @@ import SluicePlugin
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Order and ids of events in the whole event log.

@@ -5,6 +5,7 @@ import SluicePipeline
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Helpers for tests of events. These tests check what users of other HTTP clients expect from an event listener. Each

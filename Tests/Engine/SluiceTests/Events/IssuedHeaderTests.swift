@@ -1,7 +1,7 @@
 import Sluice
 import SluicePipeline
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Which calls see the headers that an issue stage has set, and when.

@@ -3,6 +3,7 @@ import SluiceJSON
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 
 /// A collector for OTLP over HTTP. It also makes engines whose plugin `otlp` exports to this collector.
 final class ExportCollector: Sendable {

@@ -3,6 +3,7 @@ import SluiceJSON
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The shipped plugin otlp with collectors that refuse, fail, stall or are missing.

@@ -4,6 +4,7 @@ import SluiceJSON
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import SluiceTraceContext
 import Testing
 

@@ -2,7 +2,7 @@ import Sluice
 import SluicePlugin
 import SluicePipeline
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 import SluiceTraceContext
 import Testing
 

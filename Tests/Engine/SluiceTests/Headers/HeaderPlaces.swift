@@ -1,6 +1,6 @@
 import Sluice
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 import SluiceTraceContext
 
 /// Sends requests through the built-in `headers` and returns the headers that arrive at a server.

@@ -1,7 +1,7 @@
 import Sluice
 import SluiceIDNA
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 import SluiceTraceContext
 import Testing
 

@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import SluiceTraceContext
 import Testing
 

@@ -1,6 +1,7 @@
 import Sluice
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import SluiceTraceContext
 import Testing
 

@@ -1,7 +1,7 @@
 import Sluice
 import SluiceMessages
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 import SluiceTraceContext
 import Testing
 

@@ -1,7 +1,7 @@
 import Sluice
 import SluiceMessages
 import SluicePipeline
-import SluiceTestKit
+import SluiceTestPipeline
 import Testing
 
 @testable import SluiceAssembly

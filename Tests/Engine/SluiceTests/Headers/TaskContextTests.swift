@@ -1,6 +1,6 @@
 import Sluice
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 import SluiceTraceContext
 import Testing
 

@@ -5,6 +5,7 @@ import SluicePlugin
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Stages that respond, fail, or are slow.

@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceSupport
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Helpers for tests of stages. These tests check what users of other HTTP clients expect from interceptors. Request

@@ -4,7 +4,7 @@ import SluicePipeline
 import SluicePlugin
 import SluiceServer
 import SluiceSupport
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// What each callback of a stage sees and can change.

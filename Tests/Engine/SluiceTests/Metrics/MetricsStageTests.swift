@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePipeline
 import SluicePlugin
 import SluiceServer
-import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The built-in `metrics` in an engine, against real sockets.

@@ -3,6 +3,7 @@ import Sluice
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The metrics of plugins in the engine's reports.

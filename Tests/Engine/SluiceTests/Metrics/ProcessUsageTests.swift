@@ -1,6 +1,5 @@
 import Glibc
 import SluiceJSON
-import SluiceTestKit
 import Testing
 
 @testable import SluiceAssembly

@@ -3,6 +3,7 @@ import Sluice
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Everything that one scrape shows has a name of its own, whatever the instances and their metrics are called.

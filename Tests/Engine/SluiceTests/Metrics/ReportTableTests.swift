@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// A plugin in C reads what the host has counted (`sluice.reports/1`).

@@ -3,6 +3,7 @@ import SluiceJSON
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The typical scenarios of authentication interceptors, each with both grants. A token is applied. Requests wait while

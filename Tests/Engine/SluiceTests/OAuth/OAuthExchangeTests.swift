@@ -3,6 +3,7 @@ import SluiceJSON
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// What oauth-refresh sends to the token endpoint, what it reads from the response, and where it sends the token.

@@ -4,6 +4,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The shipped plugin oauth-refresh in a real engine, against a real token endpoint.

@@ -3,6 +3,7 @@ import SluiceJSON
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 
 /// A token endpoint and an API that accepts its tokens, both real servers, and engines with oauth-refresh that use
 /// both.

@@ -5,6 +5,7 @@ import SluiceReplay
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// The journal in a result: what each stage did in the transaction, if the request asked for it.

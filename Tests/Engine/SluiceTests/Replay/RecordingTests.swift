@@ -5,6 +5,7 @@ import SluiceReplay
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import SluiceTraceContext
 import Testing
 

@@ -4,6 +4,7 @@ import SluicePluginHost
 import SluiceReplay
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Two builds of one plugin, and recordings of requests through the first build.

@@ -5,6 +5,7 @@ import SluiceReplay
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Replays of recorded transactions through an old and a new build, in child processes.

@@ -4,6 +4,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 
 /// An engine with short time limits, and with a stage that does not return if a request asks for this.
 final class StuckFixture: EngineFixture {

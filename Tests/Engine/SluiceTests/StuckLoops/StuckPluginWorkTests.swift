@@ -2,6 +2,7 @@ import Sluice
 import SluiceJSON
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Work that does not belong to a transaction, and SERIAL plugins, while a stage blocks one of two loops.

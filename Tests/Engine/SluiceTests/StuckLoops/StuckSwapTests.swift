@@ -2,6 +2,7 @@ import Sluice
 import SluiceJSON
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 @testable import SluiceAssembly

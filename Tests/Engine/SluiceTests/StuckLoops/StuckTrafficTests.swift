@@ -1,6 +1,7 @@
 import Sluice
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Requests, and the end of the engine, while a stage blocks its loop.

@@ -4,6 +4,7 @@ import SluicePipeline
 import SluicePluginHost
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import SluiceTrial
 import Testing
 

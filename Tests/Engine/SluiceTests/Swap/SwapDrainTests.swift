@@ -3,6 +3,7 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// How old builds end: when their transactions are over, when the drain is over, or never.

@@ -1,6 +1,7 @@
 import SluicePipeline
 import SluiceSupport
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 @testable import Sluice

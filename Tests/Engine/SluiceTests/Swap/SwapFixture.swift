@@ -4,6 +4,7 @@ import SluicePipeline
 import SluicePluginHost
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import SluiceTrial
 
 /// An engine whose plugins stamp requests and responses with their build, and a server that echoes the stamps.

@@ -2,6 +2,7 @@ import Sluice
 import SluiceMessages
 import SluicePluginHost
 import SluiceTestKit
+import SluiceTestServers
 import SluiceTrial
 import Testing
 

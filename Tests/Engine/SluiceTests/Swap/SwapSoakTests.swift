@@ -3,6 +3,7 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Many swaps under full load, of a plugin in C and a plugin in Swift. The test makes 50 swaps. With `SLUICE_SOAK=1`,

@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Swaps of libraries in a real engine, under load.

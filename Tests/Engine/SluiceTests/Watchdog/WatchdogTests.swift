@@ -3,6 +3,7 @@ import Sluice
 import SluiceJSON
 import SluiceMessages
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// A stage that blocks its loop, in a real engine.

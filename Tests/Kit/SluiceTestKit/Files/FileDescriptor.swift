@@ -37,7 +37,7 @@ package final class FileDescriptor: Sendable {
   /// Runs the body with the descriptor's number, or not at all if the descriptor is closed.
   ///
   /// Use it on threads other than the one that closes the descriptor: after `close`, another file can get the number.
-  func ifOpen(_ body: (Int32) -> Void) {
+  package func ifOpen(_ body: (Int32) -> Void) {
     isOpen.withLock { if $0 { body(number) } }
   }
 

@@ -50,7 +50,7 @@ extension TemporaryDirectory {
   private static let lasting = Locked<[TemporaryDirectory]>([])
 
   /// A folder that exists until the process exits, for files that all tests of a process share.
-  static func lastingForProcess() throws -> TemporaryDirectory {
+  package static func lastingForProcess() throws -> TemporaryDirectory {
     let directory = try TemporaryDirectory()
     let isFirst = lasting.withLock { lasting in
       lasting.append(directory)

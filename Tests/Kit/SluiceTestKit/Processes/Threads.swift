@@ -10,9 +10,9 @@ package func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws ->
 }
 
 /// Starts threads for blocking code, which must not block the threads of the shared pool on which tests run.
-enum Threads {
+package enum Threads {
   /// Runs the body on a new detached thread.
-  static func start(_ body: @escaping @Sendable () -> Void) {
+  package static func start(_ body: @escaping @Sendable () -> Void) {
     let isStarted = SystemThread.start(signals: .inherited, stackBytes: 256 << 10, body)
     precondition(isStarted, "no thread can be started: \(String(cString: strerror(errno)))")
   }

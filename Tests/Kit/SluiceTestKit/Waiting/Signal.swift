@@ -25,7 +25,7 @@ package final class Signal: Sendable {
   }
 
   /// Blocks until either signal is set.
-  func waitBlocking(or other: Signal) {
+  package func waitBlocking(or other: Signal) {
     let semaphore = DispatchSemaphore(value: 0)
     let mine = isOpen.watch({ $0 }, wake: { _ in semaphore.signal() })
     let others = other.isOpen.watch({ $0 }, wake: { _ in semaphore.signal() })

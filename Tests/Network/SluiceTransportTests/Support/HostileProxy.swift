@@ -1,6 +1,7 @@
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// What a proxy does to one request, and how the request must end.

@@ -1,5 +1,6 @@
 import Glibc
 import SluiceTestKit
+import SluiceTestServers
 
 extension NginxConfiguration {
   static func serving(bigFileBytes: Int) -> NginxConfiguration {

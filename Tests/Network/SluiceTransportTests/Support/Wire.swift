@@ -1,7 +1,6 @@
 import SluiceLoop
 import SluiceMessages
 import SluicePipeline
-import SluiceTestKit
 import SluiceTransport
 import Synchronization
 import Testing

@@ -1,6 +1,6 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceTestKit
+import SluiceTestPipeline
 import SluiceTraceContext
 import Testing
 

@@ -2,6 +2,7 @@ import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
 import SluiceTestKit
+import SluiceTestPipeline
 import Testing
 
 /// The limits for the header fields that stages add to a message.

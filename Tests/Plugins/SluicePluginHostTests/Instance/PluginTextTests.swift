@@ -2,6 +2,7 @@ import CSluice
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestPipeline
 import Testing
 
 @testable import SluicePluginHost

@@ -1,6 +1,7 @@
 import SluiceJSON
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestPipeline
 import Testing
 
 @testable import SluicePluginHost

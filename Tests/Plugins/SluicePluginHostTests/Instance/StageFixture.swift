@@ -3,6 +3,7 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestPipeline
 import SluiceTraceContext
 
 @testable import SluicePluginHost

@@ -1,5 +1,6 @@
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestPipeline
 import Testing
 
 @testable import SluicePluginHost

@@ -2,6 +2,7 @@ import Glibc
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTestPipeline
 import Testing
 
 @testable import SluicePluginHost

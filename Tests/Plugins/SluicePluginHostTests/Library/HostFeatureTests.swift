@@ -3,6 +3,7 @@ import SluiceMessages
 import SluicePipeline
 @testable import SluicePluginFile
 import SluiceTestKit
+import SluiceTestPipeline
 import Testing
 
 @testable import SluicePluginHost

@@ -193,15 +193,6 @@ struct PreflightTests {
     #expect(try await LibraryFixture.facts("minimal").swiftRuntime == nil)
   }
 
-  @Test func `a plugin in Swift uses the shared runtime, or its own if it was linked statically`() throws {
-    for (product, runtime) in [("sleeps-in-swift", LibraryFacts.SwiftRuntime.shared), ("sleeps-statically", .own)] {
-      let facts = try Preflight.facts(of: LibraryImage(reading: BuiltProducts.library(product)))
-      #expect(facts.swiftRuntime == runtime)
-      #expect(facts.needed.contains("libjansson.so.4"))
-      #expect(facts.needed.contains("libswiftCore.so") == (runtime == .shared))
-    }
-  }
-
   @Test func `symbols that keep the first generation's variables cause a warning`() async throws {
     let warnings = try await LibraryFixture.facts("unique-symbol").warnings
     #expect(warnings.contains { $0.contains("fixture_unique") })

@@ -1,4 +1,3 @@
-import SluiceTestKit
 import Testing
 
 @testable import SluicePluginHost

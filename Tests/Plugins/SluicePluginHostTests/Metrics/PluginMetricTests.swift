@@ -3,7 +3,7 @@ import Glibc
 import SluiceJSON
 import SluicePipeline
 import SluiceSupport
-import SluiceTestKit
+import SluiceTestPipeline
 import Testing
 
 @testable import SluicePluginHost

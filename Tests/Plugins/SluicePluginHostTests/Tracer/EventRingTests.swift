@@ -1,5 +1,4 @@
 import Glibc
-import SluiceTestKit
 import Testing
 
 @testable import SluicePluginHost

@@ -1,4 +1,5 @@
 import Glibc
+package import SluiceTestKit
 
 /// A real nginx for one test, with its own folder and free ports. It ends when this object is released.
 package final class NginxServer: Sendable {

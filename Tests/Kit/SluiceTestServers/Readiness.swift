@@ -1,5 +1,6 @@
 import Glibc
 import SluiceSupport
+package import SluiceTestKit
 
 /// Waits until a started program is ready to serve.
 package enum Readiness {

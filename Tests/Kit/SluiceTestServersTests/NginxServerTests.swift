@@ -1,5 +1,6 @@
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 @Suite(.enabled(if: NginxServer.isAvailable)) struct NginxServerTests {

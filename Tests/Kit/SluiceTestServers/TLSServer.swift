@@ -1,3 +1,5 @@
+import SluiceTestKit
+
 /// `openssl s_server` on a port of 127.0.0.1: a TLS server that sends exactly the given bytes, to simulate what a
 /// correct server would never do.
 ///

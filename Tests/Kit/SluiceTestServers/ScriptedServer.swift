@@ -1,3 +1,5 @@
+import SluiceTestKit
+
 /// A TCP server that sends exactly the given bytes, to simulate what a correct HTTP server would never do.
 ///
 /// The first connection follows the first script, the second connection the second script, and so on. Further

@@ -44,14 +44,6 @@ import Testing
     #expect(try await running.wait().ending == .signalled(9))
   }
 
-  @Test func `the child inherits no descriptor of this process`() async throws {
-    let server = try LoopbackServer()
-    let result = try await Command.run("ls", ["/proc/self/fd"])
-    // The fourth descriptor is the folder that ls reads.
-    #expect(result.outputText == "0\n1\n2\n3\n")
-    server.stop()
-  }
-
   @Test func `if a program does not exist, the error names the program`() {
     let error = #expect(throws: TestKitError.self) { try Command("no-such-program").start() }
     #expect(error?.description.contains("no-such-program") == true)

@@ -1,4 +1,5 @@
 package import SluiceMessages
+import SluiceTestKit
 
 /// A request body that comes in the given pieces. An empty piece means that no data is available yet. The stream then
 /// wakes its reader at once, and the reader asks again in a later turn of its loop.

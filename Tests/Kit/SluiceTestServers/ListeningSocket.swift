@@ -1,5 +1,6 @@
 import CTestKit
 import Glibc
+import SluiceTestKit
 
 /// A listening socket on 127.0.0.1.
 final class ListeningSocket: Sendable {

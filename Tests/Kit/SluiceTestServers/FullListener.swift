@@ -1,4 +1,5 @@
 import Glibc
+import SluiceTestKit
 
 /// A listening socket on 127.0.0.1 whose backlog is full, so that further connections hang.
 package final class FullListener: Sendable {

@@ -1,4 +1,5 @@
 package import SluiceServer
+import SluiceTestKit
 
 /// A real HTTP/1.1 server on 127.0.0.1 that records its requests and can delay its answers.
 package final class LoopbackServer: Sendable {

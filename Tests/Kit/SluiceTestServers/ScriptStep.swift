@@ -1,4 +1,5 @@
 package import SluiceServer
+package import SluiceTestKit
 
 /// A step of a `ScriptedServer` on a connection.
 package enum ScriptStep: Sendable {

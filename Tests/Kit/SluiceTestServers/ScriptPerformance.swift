@@ -1,5 +1,6 @@
 import Glibc
 import SluiceServer
+import SluiceTestKit
 
 /// A connection that follows its script.
 struct ScriptPerformance {

@@ -1,4 +1,5 @@
 import Glibc
+import SluiceTestKit
 
 /// A real proxy for one test, on a free port of 127.0.0.1. It ends when this object is released.
 package final class ProxyServer: Sendable {

@@ -1,3 +1,5 @@
+import SluiceTestKit
+
 /// A certificate authority, and certificates for `localhost`, 127.0.0.1 and ::1 and for a client.
 ///
 /// The `openssl` command makes them once per process.

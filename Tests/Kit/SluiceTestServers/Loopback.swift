@@ -1,5 +1,6 @@
 import Glibc
 import SluiceSupport
+import SluiceTestKit
 
 /// Addresses and ports of this machine.
 package enum Loopback {
@@ -21,7 +22,7 @@ package enum Loopback {
   private static let candidates = Locked(PortCycle())
 
   /// The port that a socket is bound to.
-  static func port(of socket: FileDescriptor) -> UInt16 {
+  static func port(of socket: SluiceTestKit.FileDescriptor) -> UInt16 {
     var bound = sockaddr_in()
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     _ = withUnsafeMutableBytes(of: &bound) { bytes in

@@ -1,4 +1,5 @@
 package import SluiceServer
+import SluiceTestKit
 
 /// A minimal HTTP/1.1 client on one connection that sends exactly the given bytes.
 ///

@@ -1,4 +1,5 @@
 import Glibc
+import SluiceTestKit
 
 /// A connected TCP or Unix socket with blocking reads and writes that fail after a time limit.
 package final class StreamSocket: Sendable {

@@ -1,6 +1,7 @@
 import Glibc
 import SluiceMessages
 package import SluicePipeline
+import SluiceTestKit
 import Synchronization
 
 /// An event loop without a thread. The test runs it on the test's own thread, and moves its clock.
