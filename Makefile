@@ -25,7 +25,7 @@ SDK_MODULES = CJansson CSluice SluiceSupport SluiceMessages SluiceJSON SluiceTra
 SWIFT_FILES = Package.swift Sources Tests plugins $(wildcard Examples Benchmarks Fuzzers/Package.swift Fuzzers/Sources share/sluice/sdk/Package.swift)
 DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)
 
-.PHONY: help build deps test-deps demo test check examples texts docs soak bench check-cost fuzz lint format check-asan check-leaks check-tsan check-install \
+.PHONY: help build deps test-deps demo test try check examples texts docs soak bench check-cost fuzz lint format check-asan check-leaks check-tsan check-install \
   check-w3c deb tarball check-deb install uninstall clean
 
 help: ## this list
@@ -51,6 +51,9 @@ test: test-deps lint ## everything that has to hold before a change lands
 	chmod go-w .build/debug .build/debug/*.so
 	scripts/run-tests.sh $(SWIFT) test --skip-build $(SWIFTFLAGS)
 	$(MAKE) check
+
+try: ## build and test one module and what it needs: make try M=HTTP1
+	SWIFT='$(SWIFT)' scripts/try.sh '$(M)' $(SWIFTFLAGS)
 
 # Checks the products that were built for the tests.
 check:

@@ -486,3 +486,23 @@ let package = Package(
 )
 
 for target in package.targets where target.path == nil { target.path = folder(of: target.name) }
+
+/// Keeps only the tests of one module, what they need, and the products that consist of it.
+func keepOnlyTests(of module: String, in package: Package) {
+  let all = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
+  var needed: Set<String> = []
+  var open = ["\(module)Tests"]
+  while let name = open.popLast() {
+    guard let target = all[name] else { fatalError("there is no target \(name)") }
+    guard needed.insert(name).inserted else { continue }
+    for case .byNameItem(let dependency, _) in target.dependencies { open.append(dependency) }
+  }
+  package.targets.removeAll { !needed.contains($0.name) }
+  package.products.removeAll { product in
+    let targets = (product as? Product.Library)?.targets ?? (product as? Product.Executable)?.targets ?? []
+    return !needed.isSuperset(of: targets)
+  }
+}
+
+// scripts/try.sh sets this variable.
+if let module = Context.environment["SLUICE_TRY"] { keepOnlyTests(of: module, in: package) }

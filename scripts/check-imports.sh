@@ -1,7 +1,8 @@
 #!/bin/sh
 # Checks the imports of each module: a module imports the modules that Package.swift names as its dependencies, and no
-# other modules of this project or of C. It imports each of these dependencies. A wing, which is a folder of Sources,
-# uses only the wings before it. The folders of a module must not use each other's types in a circle.
+# other modules of this project or of C. It imports each of these dependencies, so that "make try" builds only what the
+# tests of a module need. A wing, which is a folder of Sources, uses only the wings before it. The folders of a module
+# must not use each other's types in a circle.
 # usage: scripts/check-imports.sh
 set -u
 cd "$(dirname "$0")/.."
