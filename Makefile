@@ -114,9 +114,10 @@ check-cost: bench ## the instructions and allocations of a request, against Benc
 fuzz: ## look for input that breaks a parser of trace headers or responses, or the reader of libraries; SECONDS=60 each
 	SWIFT='$(SWIFT)' SWIFTFLAGS='$(SWIFTFLAGS)' scripts/fuzz.sh $(or $(SECONDS),60)
 
-lint: ## style, who imports whom, and that plugins start no threads of Swift's runtime
+lint: ## style, who imports whom, the sleeps in tests, and that plugins start no threads of Swift's runtime
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_FILES)
 	scripts/check-imports.sh
+	scripts/check-sleeps.sh
 	scripts/check-plugin-threads.sh
 
 format: ## fix the style

@@ -195,7 +195,7 @@ import Testing
 
       let isCancelled = Signal()
       var hesitant = Chooser { _ in
-        do { try await Task.sleep(for: .seconds(3600)) } catch { isCancelled.set() }
+        do { try await untilCancelled() } catch { isCancelled.set() }
         return .performDefaultHandling
       }
       hesitant.decisionTimeout = .milliseconds(50)
@@ -268,7 +268,7 @@ import Testing
       let isAsked = Signal()
       let chooser = Chooser { _ in
         isAsked.set()
-        try await Task.sleep(for: .seconds(3600))
+        try await untilCancelled()
         return .performDefaultHandling
       }
       let call = Task { await refusal(client, url, chooser) }

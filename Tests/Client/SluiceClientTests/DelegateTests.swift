@@ -113,7 +113,7 @@ private final class Decider: TransactionDelegate {
       "call", log,
       redirect: { _ in
         try await withTaskCancellationHandler {
-          try await Task.sleep(for: .seconds(3600))
+          try await untilCancelled()
         } onCancel: {
           isCancelled.update { $0 = true }
         }
@@ -140,7 +140,7 @@ private final class Decider: TransactionDelegate {
     let waiting = Decider(
       "call", log,
       challenge: { _ in
-        try await Task.sleep(for: .seconds(3600))
+        try await untilCancelled()
         return .answer("late")
       })
     try await withClient { client in
@@ -195,7 +195,7 @@ private final class Decider: TransactionDelegate {
 
     func transaction(_ context: ResponseContext, willFollow redirect: Redirect) async throws -> RedirectDecision {
       log.update { $0.append("asked") }
-      do { try await Task.sleep(for: .seconds(3600)) } catch { log.update { $0.append("cancelled") } }
+      do { try await untilCancelled() } catch { log.update { $0.append("cancelled") } }
       return .follow
     }
   }

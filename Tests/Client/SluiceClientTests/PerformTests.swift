@@ -337,7 +337,7 @@ import Testing
           body: { _ in
             defer { hasEnded.update { $0 = true } }
             isWriting.set()
-            try await Task.sleep(for: .seconds(3600))
+            try await untilCancelled()
           }
         ) { _, reader in
           for try await _ in reader.chunks {}

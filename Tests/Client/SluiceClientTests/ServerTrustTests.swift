@@ -143,7 +143,7 @@ import Testing
 
       let isCancelled = Signal()
       var hesitant = Judge { _ in
-        do { try await Task.sleep(for: .seconds(3600)) } catch { isCancelled.set() }
+        do { try await untilCancelled() } catch { isCancelled.set() }
         return .accept
       }
       hesitant.decisionTimeout = .milliseconds(50)
@@ -162,7 +162,7 @@ import Testing
       let isAsked = Signal()
       let first = Judge { _ in
         isAsked.set()
-        try await Task.sleep(for: .seconds(3600))
+        try await untilCancelled()
         return .accept
       }
       let call = Task { await get(client, url, first) }
@@ -240,7 +240,7 @@ import Testing
     async throws
   {
     let sleeping = Judge { _ in
-      try await Task.sleep(for: .seconds(3600))
+      try await untilCancelled()
       return .accept
     }
     try await withServer(.selfSigned) { client, url in

@@ -252,12 +252,10 @@ import Testing
     try run.folder.write("echo $$ >process; exec sleep 600", to: "source")
     try await run.next("building")
     let file = run.folder.path("process")
-    let end = ContinuousClock.now + Patience.limit
-    while (try? FileTree.readText(file))?.hasSuffix("\n") != true, ContinuousClock.now < end { await Task.yield() }
+    try #require(try await eventually { (try? FileTree.readText(file))?.hasSuffix("\n") == true })
     let process = try #require(pid_t(try FileTree.readText(file).trimmed))
     run.running.send(signal: SIGKILL)
     _ = try await run.running.wait(upTo: Patience.limit)
-    while kill(process, 0) == 0, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
-    #expect(kill(process, 0) != 0, "the build ended with sluice dev")
+    #expect(try await eventually { kill(process, 0) != 0 }, "the build ended with sluice dev")
   }
 }

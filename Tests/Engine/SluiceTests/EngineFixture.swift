@@ -19,14 +19,12 @@ extension EngineFixture {
   /// Polls the status until the condition holds.
   @discardableResult
   func waitForStatus(_ what: String, until isMet: (EngineStatus) -> Bool) async throws -> EngineStatus {
-    let end = ContinuousClock.now + Patience.limit
-    while true {
-      let status = await engine.status
-      if isMet(status) { return status }
-      guard ContinuousClock.now < end else {
-        throw TestKitError("\(what): not within \(Patience.limit); the status is \(status)")
-      }
-      try await Task.sleep(for: .milliseconds(2))
+    var status = await engine.status
+    let isReached = try await eventually {
+      status = await engine.status
+      return isMet(status)
     }
+    guard isReached else { throw TestKitError("\(what): not within \(Patience.limit); the status is \(status)") }
+    return status
   }
 }

@@ -375,7 +375,7 @@ import Testing
         "waits",
         StageCode(redirect: { _, _, _ in
           reached.set()
-          do { try await Task.sleep(for: .seconds(600)) } catch { cancelled.set() }
+          do { try await untilCancelled() } catch { cancelled.set() }
           return .follow
         }))
     }

@@ -116,7 +116,7 @@ struct CallTaskTests {
     let instance = try Scripted.instance { request, _ in
       guard request.headers["x-wait"] != nil else { return try Task.checkCancellation() }
       defer { ended.update { $0 += 1 } }
-      try await Task.sleep(for: .seconds(3600))
+      try await untilCancelled()
     }
     let waiting = StubExchange()
     waiting.sides[0].fields = [("x-wait", "1")]
@@ -170,7 +170,7 @@ struct CallTaskTests {
     let instance = try Scripted.instance { request, _ in
       kept.withLock { $0 = request }
       defer { ended.set() }
-      try await Task.sleep(for: .seconds(3600))
+      try await untilCancelled()
     }
     let exchange = StubExchange()
     exchange.mayBeSuspended = false

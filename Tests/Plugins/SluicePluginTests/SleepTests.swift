@@ -10,7 +10,7 @@ struct SleepTests {
   private var host: PluginHost { PluginHost(stub.table) }
 
   /// Starts a task that sleeps for an hour. The task returns the error with which the sleep ends, or nil.
-  private func sleep(_ host: PluginHost) -> Task<(any Error)?, Never> {
+  private func startSleep(_ host: PluginHost) -> Task<(any Error)?, Never> {
     Task {
       do {
         try await host.sleep(for: .seconds(3600))
@@ -21,7 +21,7 @@ struct SleepTests {
 
   @Test func `a sleep ends when its timer fires`() async throws {
     let timers = StubTimers(stub)
-    let task = sleep(host)
+    let task = startSleep(host)
     let start = try #require(try await timers.started.wait { !$0.isEmpty }.first)
     #expect(start.delay == 3_600_000_000_000)
     start.fire()
@@ -31,7 +31,7 @@ struct SleepTests {
 
   @Test func `a cancelled task cancels its timer and ends at once`() async throws {
     let timers = StubTimers(stub)
-    let task = sleep(host)
+    let task = startSleep(host)
     try await timers.started.wait { !$0.isEmpty }
     task.cancel()
     #expect(await task.value is CancellationError)
@@ -40,7 +40,7 @@ struct SleepTests {
 
   @Test func `a timer that fires while it is cancelled resumes the task once`() async throws {
     let timers = StubTimers(stub, cancelStatus: Int(SLUICE_STATUS_STALE))
-    let task = sleep(host)
+    let task = startSleep(host)
     let start = try #require(try await timers.started.wait { !$0.isEmpty }.first)
     task.cancel()
     #expect(timers.cancelled.value == [1])
@@ -53,7 +53,7 @@ struct SleepTests {
     let gate = Signal()
     let task = Task { [host] in
       try? await gate.wait()
-      return await sleep(host, cancelled: Task.isCancelled)
+      return await sleepAtOnce(host, cancelled: Task.isCancelled)
     }
     task.cancel()
     gate.set()
@@ -61,7 +61,7 @@ struct SleepTests {
     #expect(timers.started.value.isEmpty)
   }
 
-  private func sleep(_ host: PluginHost, cancelled: Bool) async -> (any Error)? {
+  private func sleepAtOnce(_ host: PluginHost, cancelled: Bool) async -> (any Error)? {
     #expect(cancelled)
     do {
       try await host.sleep(for: .zero)
@@ -72,7 +72,7 @@ struct SleepTests {
   @Test func `the end of an instance ends the sleeps of its tasks, whether these are cancelled or not`() async throws {
     let timers = StubTimers(stub, cancelStatus: Int(SLUICE_STATUS_STALE))
     let host = host
-    let (first, second) = (sleep(host), sleep(host))
+    let (first, second) = (startSleep(host), startSleep(host))
     try await timers.started.wait { $0.count == 2 }
     first.cancel()
     host.link.sleeps.cutOff()

@@ -92,7 +92,7 @@ struct SuspensionTests {
     let ended = Watched<String?>(nil)
     let instance = try Scripted.instance { request, _ in
       do {
-        try await Task.sleep(for: .seconds(3600))
+        try await untilCancelled()
       } catch {
         request.headers["x-late"] = "1"
         ended.update { $0 = "\(Task.isCancelled) \(request.url)" }
@@ -159,7 +159,7 @@ struct SuspensionTests {
     let ended = Signal()
     let instance = try Scripted.instance { _, _ in
       defer { ended.set() }
-      try await Task.sleep(for: .seconds(3600))
+      try await untilCancelled()
     }
     let exchange = StubExchange()
     exchange.mayBeSuspended = false

@@ -17,13 +17,6 @@ import Testing
     return (number, refusal)
   }
 
-  /// Waits until the condition holds, and returns false if it does not hold in time.
-  private func comes(_ condition: () -> Bool) async throws -> Bool {
-    let end = ContinuousClock.now + Patience.limit
-    while !condition(), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }
-    return condition()
-  }
-
   @Test(arguments: [[], ["DAEMON=1"]])
   func `a process that a constructor starts is killed and reported, even a daemon`(_ defines: [String]) async throws {
     let (number, refusal) = try await process(defines)
@@ -47,13 +40,13 @@ import Testing
     let trial = try #require(HelperTrial(helper: TrialFixture.helper))
     let candidate = fixture.candidate(deadline: .seconds(600))
     let task = Task { try await trial.examine(candidate) }
-    let hasStarted = try await comes { (try? FileTree.readText(file))?.hasSuffix("\n") == true }
+    let hasStarted = try await eventually { (try? FileTree.readText(file))?.hasSuffix("\n") == true }
     #expect(hasStarted)
     task.cancel()
     let result = await task.result
     #expect(throws: PluginError.self) { try result.get() }
     let number = try #require(pid_t(try FileTree.readText(file).filter(\.isNumber)))
-    let hasEnded = try await comes { kill(number, 0) != 0 }
+    let hasEnded = try await eventually { kill(number, 0) != 0 }
     #expect(hasEnded)
   }
 }

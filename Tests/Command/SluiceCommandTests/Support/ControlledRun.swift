@@ -103,11 +103,9 @@ extension JSONValue {
 extension RunningCommand {
   /// Waits until an engine listens on the socket.
   func waitForSocket(at path: String) async throws {
-    let end = ContinuousClock.now + Patience.limit
-    while true {
-      if case .listening = UnixSocket.find(at: path) { return }
-      guard !hasEnded, ContinuousClock.now < end else { throw TestKitError("no socket: \(errorSoFar)") }
-      try await Task.sleep(for: .milliseconds(2))
+    var isListening: Bool { if case .listening = UnixSocket.find(at: path) { true } else { false } }
+    guard try await eventually({ isListening || hasEnded }), isListening else {
+      throw TestKitError("no socket: \(errorSoFar)")
     }
   }
 }

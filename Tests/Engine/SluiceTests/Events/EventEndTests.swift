@@ -182,7 +182,7 @@ import Testing
         "waits",
         StageCode(request: { _, _ in
           hasBegun.set()
-          try await Task.sleep(for: .seconds(3600))
+          try await untilCancelled()
         }))
     } when: { _ in
       try await hasBegun.wait()
@@ -198,7 +198,7 @@ import Testing
           "waits",
           StageCode(response: { _, _ in
             hasBegun.set()
-            try await Task.sleep(for: .seconds(3600))
+            try await untilCancelled()
           }))
       } when: { _ in
         try await hasBegun.wait()

@@ -173,7 +173,7 @@ import Testing
     async throws
   {
     var configuration = Self.configuration(
-      StageCode(request: { _, _ in try await Task.sleep(for: Patience.limit) }))
+      StageCode(request: { _, _ in try await untilCancelled() }))
     for index in configuration.plugins.indices { configuration.plugins[index].deadline = .milliseconds(20) }
     let (calls, _) = try await Self.journal(configuration, Request(url: HTTPURL("http://127.0.0.1:1/")))
     guard case .fault(let failure) = calls.first?.verdict else {

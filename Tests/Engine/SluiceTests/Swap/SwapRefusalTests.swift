@@ -337,9 +337,7 @@ import Testing
     #expect(status.budget.used == 1)
     // The copy is removed when the last reference to it is released. The ending swap might hold a reference for a
     // moment.
-    let end = ContinuousClock.now + Patience.limit
-    while FileTree.exists(candidate.copy), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }
-    #expect(!FileTree.exists(candidate.copy))
+    #expect(try await eventually { !FileTree.exists(candidate.copy) })
     await fixture.shutdown()
   }
 }

@@ -54,8 +54,7 @@ struct SwapTrialTests {
     let fixture = try SwapFixture(trial: trial) { try library.install(1, at: $0.path("a.so")) }
     try StampedLibrary.install(bytes, at: fixture.path())
     async let report = fixture.engine.swap()
-    let end = ContinuousClock.now + Patience.limit
-    while !FileTree.exists(mark), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }
+    #expect(try await eventually { FileTree.exists(mark) })
     try library.install(2, at: fixture.path())
     unlink(mark)
     #expect(try await report.outcome == .published)

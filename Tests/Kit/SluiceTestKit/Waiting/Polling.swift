@@ -1,0 +1,21 @@
+/// Polls until a condition holds. Returns false if it does not hold in time.
+///
+/// Only for facts that nothing reports, such as the end of a process that is not a child. Otherwise wait for a
+/// ``Signal`` or a ``Watched``.
+package func eventually(
+  upTo limit: Duration = Patience.limit, _ isMet: () async throws -> Bool
+) async throws -> Bool {
+  let end = ContinuousClock.now + limit
+  while ContinuousClock.now < end {
+    if try await isMet() { return true }
+    // The pause leaves the processor to what the test waits for.
+    try await Task.sleep(for: .milliseconds(2))
+  }
+  return try await isMet()
+}
+
+/// Suspends until the task is cancelled, and then throws: what a stage or a delegate does that never decides.
+package func untilCancelled() async throws {
+  for await _ in AsyncStream<Never>({ _ in }) {}
+  throw CancellationError()
+}
