@@ -74,6 +74,14 @@ extension ExchangeCall {
     } ?? nil
   }
 
+  func isBodyStreamed(_ side: MessageSide) -> Bool {
+    withExchange { api, exchange in
+      var bytes = sluice_bytes()
+      return api.pointee.body_get(exchange, side.rawValue, &bytes) == sluice_status(SLUICE_STATUS_UNSUPPORTED)
+        && bodyFile(side) == nil
+    } ?? false
+  }
+
   func document(_ side: MessageSide, _ access: DocumentAccess, body: Bool) -> JSONValue? {
     let flags = access.flag | (body ? UInt32(SLUICE_JSON_BODY) : 0)
     return withExchange { api, exchange in

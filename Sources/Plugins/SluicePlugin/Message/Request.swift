@@ -36,6 +36,10 @@ public struct StageRequest: Sendable {
   /// The file of a large body, which is not in memory.
   public var bodyFile: BodyFile? { call.bodyFile(.request) }
 
+  /// Whether there is a body that is neither in ``body`` nor in ``bodyFile``, because the caller produces it while it is
+  /// sent. True too in a host that does not show request bodies to stages.
+  public var isBodyStreamed: Bool { call.isBodyStreamed(.request) }
+
   /// The live JSON document of the request; see `docs/schema`. With `body`, it includes the body, parsed if the media
   /// type is JSON.
   ///
