@@ -18,7 +18,7 @@ pkgconfigdir = $(libdir)/pkgconfig
 cmakedir = $(libdir)/cmake/Sluice
 
 BUILT = .build/$(CONFIGURATION)
-PLUGINS = bearer-auth json-edit static-headers traffic-metrics access-log error-enrichment oauth-refresh cache otlp
+PLUGINS = bearer-auth json-edit static-headers traffic-metrics access-log error-enrichment oauth-refresh cache otlp aws-sigv4
 # The libraries that "sluice attach" loads into a program.
 ATTACHED = sluice-attach sluice-attach-host
 SDK_MODULES = CJansson CSluice SluiceSupport SluiceMessages SluiceJSON SluiceTraceContext SluicePlugin

@@ -59,7 +59,7 @@ let wings = [
   ],
   "Plugins": [
     "CSluice", "SluicePlugin", "SluicePluginHost", "SluicePluginFile", "SluiceCrash",
-    "SluiceTrial", "CacheRules", "OTLPRules",
+    "SluiceTrial", "CacheRules", "OTLPRules", "AWSSignatureRules",
   ],
   "Engine": [
     "SluiceAssembly", "Sluice", "SluiceReplay",
@@ -128,6 +128,7 @@ let package = Package(
     .library(name: "error-enrichment", type: .dynamic, targets: ["ErrorEnrichment"]),
     .library(name: "oauth-refresh", type: .dynamic, targets: ["OAuthRefresh", "CStaticRuntime"]),
     .library(name: "otlp", type: .dynamic, targets: ["OTLP", "CStaticRuntime"]),
+    .library(name: "aws-sigv4", type: .dynamic, targets: ["AWSSigV4", "CStaticRuntime"]),
     // A fixture of the tests.
     .library(name: "swift-work", type: .dynamic, targets: ["SwiftWork"]),
     .library(name: "swift-bodies", type: .dynamic, targets: ["SwiftBodies"]),
@@ -378,6 +379,19 @@ let package = Package(
       name: "OTLP", dependencies: ["OTLPRules", "SluicePlugin", "SluiceSupport", "SluiceMessages"],
       path: "plugins/otlp/Plugin", swiftSettings: strict),
 
+    // The rules of version 4 of AWS's signatures. Separate from the plugin, so that tests can import them.
+    .target(
+      name: "AWSSignatureRules", dependencies: ["SluiceMessages"], path: "plugins/aws-sigv4/Rules",
+      swiftSettings: pure),
+    // The stage that signs. Separate from the plugin's entry point, so that the command can use it too.
+    .target(
+      name: "AWSSignatureStage",
+      dependencies: ["AWSSignatureRules", "SluicePlugin", "SluiceSupport", "SluiceMessages", "CCrypto"],
+      path: "plugins/aws-sigv4/Stage", swiftSettings: strict),
+    .target(
+      name: "AWSSigV4", dependencies: ["AWSSignatureRules", "AWSSignatureStage", "SluicePlugin"],
+      path: "plugins/aws-sigv4/Plugin", swiftSettings: strict),
+
     // Tests.
     .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
     .target(
@@ -472,6 +486,7 @@ let package = Package(
     tests("SluiceAttachRules", ["SluiceMessages"]),
     tests("CacheRules", ["SluiceMessages"]),
     tests("OTLPRules", ["SluiceMessages", "SluiceJSON"]),
+    tests("AWSSignatureRules", ["AWSSignatureStage", "SluiceMessages"]),
     tests(
       "SluiceCommand",
       [

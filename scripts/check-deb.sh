@@ -99,7 +99,7 @@ JSON
   [ "$(wc -l <access.log)" -eq 2001 ] || fail "the log of access-log does not have one line for each request"
   if grep -q not-a-real-secret access.log; then fail "the log shows the token"; fi
   stop_echo
-  for name in bearer-auth json-edit static-headers traffic-metrics access-log error-enrichment oauth-refresh cache otlp; do
+  for name in bearer-auth json-edit static-headers traffic-metrics access-log error-enrichment oauth-refresh cache otlp aws-sigv4; do
     $as_user "$1" plugin inspect "$name" | grep -q '^  verdict        usable$' || fail "sluice plugin inspect $name does not find a usable library"
   done
 }

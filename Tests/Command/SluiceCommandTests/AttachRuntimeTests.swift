@@ -78,7 +78,7 @@ import Testing
     #expect(runs.passed.isEmpty)
   }
 
-  @Test(arguments: ["access-log", "oauth-refresh", "otlp"])
+  @Test(arguments: ["access-log", "oauth-refresh", "otlp", "aws-sigv4"])
   func `the plugins that are made for attach do not need the shared Swift runtime`(name: String) async throws {
     let needed = try await Command.check("readelf", ["-dW", BuiltProducts.library(name)]).outputText
     #expect(needed.contains("(NEEDED)") && !needed.contains("libswift"), "\(needed)")

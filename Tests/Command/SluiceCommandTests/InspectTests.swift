@@ -141,7 +141,7 @@ import Testing
     #expect(
       more.outputText.contains("warning        exports ") && more.outputText.contains("stray_symbol"),
       "\(more.outputText)")
-    for name in ["bearer-auth", "oauth-refresh"] {
+    for name in ["bearer-auth", "oauth-refresh", "aws-sigv4"] {
       let own = try await Tool.run("plugin", "inspect", BuiltProducts.library(name))
       #expect(!own.outputText.contains("warning"), "\(own.outputText)")
     }

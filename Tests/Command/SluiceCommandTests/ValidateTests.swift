@@ -139,6 +139,10 @@ struct ValidateTests {
       "oauth-refresh",
       #"{"tokenEndpoint": "https://id.example.com/token", "clientID": "abc", "clientSecret": "s3cret", "hosts": ["example.com"]}"#
     ),
+    (
+      "aws-sigv4",
+      #"{"accessKeyID": "id", "secretAccessKey": "s3cret", "region": "r", "service": "s3", "hosts": ["example.com"]}"#
+    ),
   ])
   func `the shipped plugins pass every check`(_ name: String, _ configuration: String) async throws {
     let result = try await validate(

@@ -1,0 +1,58 @@
+import AWSSignatureStage
+public import SluicePlugin
+
+/// Signs requests to listed hosts with version 4 of AWS's signatures.
+struct AWSSigV4: Plugin, RequestInterceptor, IssueInterceptor {
+  static let information = PluginInformation(
+    id: "aws-sigv4", version: "1.0.0", summary: "Signs requests with version 4 of AWS's signatures.")
+  static let configurationSchema: String? = SigningConfiguration.schema
+  static let configurationDefaults: JSONValue? = SigningConfiguration.defaults
+  static let selfTests = [
+    SelfTest<AWSSigV4>(
+      "signs-listed-host", "The hash of the body is sent to the listed host.", configuration: example,
+      request: ["url": "https://bucket.s3.eu-west-1.amazonaws.com/a"],
+      expectedRequest: [
+        "headers": [
+          "x-amz-content-sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+          "x-amz-security-token": "token",
+        ]
+      ]),
+    SelfTest<AWSSigV4>(
+      "leaves-other-host", "Another host gets nothing.", configuration: example,
+      request: ["url": "https://bucket.s3.eu-west-1.amazonaws.com.example.org/a"],
+      expectedRequest: ["headers": ["authorization": .null, "x-amz-security-token": .null, "x-amz-date": .null]]),
+  ]
+
+  private static let example: JSONValue = [
+    "accessKeyID": "AKIDEXAMPLE", "secretAccessKey": "secret", "sessionToken": "token", "region": "eu-west-1",
+    "service": "s3", "hosts": ["*.amazonaws.com"],
+  ]
+
+  private let stage: SigningStage
+
+  init(configuration: SigningConfiguration, host: PluginHost) throws {
+    let signer = try configuration.signer()
+    let hosts = try host.hostList(configuration.hosts, named: "hosts")
+    stage = SigningStage(.hosts(hosts), configuration.payload == .signed ? .signed : .unsigned) { request, body in
+      try await host.work(onBehalfOf: request, body)
+    } signer: { _ in
+      signer
+    }
+  }
+
+  func intercept(_ request: StageRequest, context: RequestContext) async throws {
+    try await stage.intercept(request, context: context)
+  }
+
+  func interceptIssue(_ request: StageRequest, context: RequestContext) throws {
+    try stage.interceptIssue(request, context: context)
+  }
+}
+
+// A large body is hashed on a thread of the host, so the request must be able to wait.
+@section(".sluice.requires.suspend") @used let requiresSuspend = true
+
+/// The entry point that the host looks for.
+@c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
+  export(AWSSigV4.self, host, abi, error)
+}
