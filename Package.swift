@@ -343,7 +343,7 @@ let package = Package(
         "SluiceServer", "SluiceAssembly", "SluiceLedger", "SluicePipeline",
         "SluiceTraceContext", "SluiceTransport", "SluiceMessages", "SluiceIDNA", "SluiceJSON",
         "SluicePluginHost", "SluicePluginFile", "SluiceCrash", "SluiceTrial", "SluiceLoop",
-        "SluiceSupport", "CAttachABI", "CLinux",
+        "SluiceSupport", "SluicePlugin", "AWSSignatureRules", "AWSSignatureStage", "CAttachABI", "CLinux",
       ],
       swiftSettings: strict),
 

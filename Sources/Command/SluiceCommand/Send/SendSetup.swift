@@ -21,6 +21,7 @@ struct SendSetup: Sendable {
   private let contents = SendContents()
   private let netrc: Netrc?
   private let schemes: SchemeRule?
+  private let signature: SignatureOption?
   private let wantsExplanation: Bool
 
   init(_ arguments: ParsedArguments) throws(CommandError) {
@@ -33,6 +34,9 @@ struct SendSetup: Sendable {
     mask = SecretMask(configuration.redaction)
     cookies = try CookieOptions.make(arguments)
     cookies?.add(to: &configuration)
+    // Comes after every stage that changes the request.
+    signature = SignatureOption(arguments)
+    signature?.append(to: &configuration)
     writeOut = arguments.has("curl") ? nil : try WriteOut.make(arguments)
     parent = EngineStart.extraction.parent
     netrc = try Netrc.read(arguments)
@@ -83,7 +87,7 @@ struct SendSetup: Sendable {
       range = try ResumedBody.make(arguments, path: OutputPath.make(arguments)?.path)?.range
     }
     var request = try SendRequest(
-      arguments, configuration, contents: contents, netrc: netrc, jar: cookies?.jar, range: range
+      arguments, configuration, contents: contents, netrc: netrc, jar: cookies?.jar, range: range, signature: signature
     ).make()
     request.wantsExplanation = wantsExplanation
     try schemes?.check(request.url)

@@ -1,4 +1,3 @@
-import Glibc
 import Sluice
 import SluiceTransport
 import SluiceCookies
@@ -16,6 +15,7 @@ struct SendRequest {
   private let netrc: Netrc?
   private let jar: CookieJar?
   private let range: String?
+  private let signature: SignatureOption?
 
   /// - Parameters:
   ///   - command: the name of the command; error messages begin with it.
@@ -25,9 +25,11 @@ struct SendRequest {
   ///   - netrc: users and passwords of hosts; nil for none.
   ///   - jar: cookies that are sent in addition to those in the arguments; nil for none.
   ///   - range: the value of `Range` for a download that is continued; nil for none.
+  ///   - signature: nil if requests are not signed.
   init(
     _ arguments: ParsedArguments, _ configuration: Configuration, command: String = "send", url: String? = nil,
-    contents: SendContents? = nil, netrc: Netrc? = nil, jar: CookieJar? = nil, range: String? = nil
+    contents: SendContents? = nil, netrc: Netrc? = nil, jar: CookieJar? = nil, range: String? = nil,
+    signature: SignatureOption? = nil
   ) {
     self.arguments = arguments
     self.configuration = configuration
@@ -37,6 +39,7 @@ struct SendRequest {
     self.netrc = netrc
     self.jar = jar
     self.range = range
+    self.signature = signature
   }
 
   func make() throws(CommandError) -> Request {
@@ -62,7 +65,7 @@ struct SendRequest {
       }
     }
     chooseCoding(of: &request, given)
-    if !given.contains("authorization") { try sign(&request) }
+    if given.contains("authorization") { signature?.turnOff() } else { try signature?.check(request) }
     trustOtherHosts(&request)
     do { try request.validate() } catch { throw CommandError(.usage, "\(error)") }
     return request
@@ -118,17 +121,6 @@ struct SendRequest {
     let dash = UInt8(ascii: "-")
     let number = range.prefix { (0x30...0x39).contains($0) }
     return number.isEmpty || range.contains(dash) ? range : number + [dash]
-  }
-
-  private func sign(_ request: inout Request) throws(CommandError) {
-    guard let value = arguments["aws-sigv4"] else { return }
-    let signature = try AWSSignature(value, host: request.url.host, credentials: arguments.bytes("user") ?? [])
-    guard let hash = try AWSSignature.hash(of: request.body) ?? (signature.takesUnsignedBody ? "UNSIGNED-PAYLOAD" : nil)
-    else {
-      throw CommandError(
-        .usage, "--aws-sigv4: the body must be known before it is signed; write it to a file, and name that")
-    }
-    try signature.sign(&request, bodyHash: hash, time: Glibc.time(nil))
   }
 
   private func method() throws(CommandError) -> String {
