@@ -58,7 +58,7 @@ import Testing
   @Test(arguments: pluginConfigurations)
   func `the configuration that a plugin's page shows passes the check`(_ example: DocumentExample) async throws {
     let folder = try TemporaryDirectory()
-    let text = example.text.replacing(/"(?:plugins\/)?lib([a-z-]+)\.so"/) {
+    let text = example.text.replacing(/"(?:plugins\/)?lib([a-z0-9-]+)\.so"/) {
       "\"\(BuiltProducts.library(String($0.output.1)))\""
     }
     .replacing("/var/cache/me/http", with: folder.path("http"))

@@ -49,8 +49,10 @@ struct AWSSigV4: Plugin, RequestInterceptor, IssueInterceptor {
   }
 }
 
-// A large body is hashed on a thread of the host, so the request must be able to wait.
+// The features that the host must have: without them, a body could not be hashed, or no hop would be signed.
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
+@section(".sluice.requires.request_body") @used let requiresRequestBody = true
+@section(".sluice.requires.hops") @used let requiresHops = true
 
 /// The entry point that the host looks for.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
