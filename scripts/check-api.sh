@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/.."
 list=docs/api.txt
-most=850
+most=880
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 fail() { echo "check-api: $*" >&2; exit 1; }
 
@@ -51,7 +51,9 @@ $(grep '^[+-][^+-]' "$work/difference")"
 
 shown=$(awk -v modules="$engine" '
   BEGIN { split(modules, list, " "); for (i in list) isShown[list[i]] = 1 }
-  $2 != "export" && $1 in isShown { count++ }
+  $2 == "export" && $1 == "Sluice" && $4 ~ /^SluicePlugin\./ { sub(/.*\./, "", $4); types[$4] = 1; next }
+  { name = $3; sub(/[.(].*/, "", name) }
+  $2 != "export" && ($1 in isShown || $1 == "SluicePlugin" && name in types) { count++ }
   END { print count }' "$work/sorted")
 [ "$shown" -le "$most" ] || fail "\"import Sluice\" brings $shown symbols, and at most $most are allowed; give names that no program needs package access"
 echo "check-api: $count public symbols, as in $list; \"import Sluice\" brings $shown of at most $most"

@@ -1,4 +1,5 @@
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 @testable import SluiceCommand

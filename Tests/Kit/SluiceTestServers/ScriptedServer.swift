@@ -117,7 +117,9 @@ package final class ScriptedServer: Sendable {
     private func nextConnection() -> StreamSocket? {
       listener.waitForConnection()
       state.update { $0.isAccepting = true }
-      return isStopped.isSet ? nil : listener.accept(limit: limit)
+      let connection = isStopped.isSet ? nil : listener.accept(limit: limit)
+      if connection == nil { state.update { $0.isAccepting = false } }
+      return connection
     }
 
     private func serve(_ number: Int, on socket: StreamSocket) {

@@ -1,4 +1,5 @@
 package import SluiceServer
+import SluiceTestKit
 
 /// Checks signatures of received requests with a program in Python, which shares no code with Sluice.
 package enum SignatureVerifier {

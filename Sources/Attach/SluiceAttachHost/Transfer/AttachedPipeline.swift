@@ -24,6 +24,7 @@ final class AttachedPipeline: Sendable {
   private let alarm: LaneAlarm
   let callOuts: CallOutService
   private let next = Atomic<Int>(0)
+  private let isClosed = Atomic<Bool>(false)
   private let snapshots: Locked<LiveSnapshots>
   /// The number of replaced snapshots whose parts are being ended.
   private let ending = Monitor(0)
@@ -170,7 +171,6 @@ final class AttachedPipeline: Sendable {
 
   private func publish(_ snapshot: Snapshot, after before: Snapshot) {
     snapshots.withLock { $0.publish(snapshot) }
-    snapshot.serve(after: before)
     let lanesLeft = LanesLeft(lanes.count)
     for (index, lane) in lanes.enumerated() {
       lane.loop.enter()
@@ -178,6 +178,7 @@ final class AttachedPipeline: Sendable {
       before.pipeline.leases[index].notifyWhenNone { [self] in if lanesLeft.isLast() { retire(before) } }
       lane.loop.leave()
     }
+    snapshot.serve(after: before)
   }
 
   /// Ends the parts of a snapshot that no other snapshot has. Called after its last transfer.
@@ -195,9 +196,12 @@ final class AttachedPipeline: Sendable {
 
   /// Ends all parts. Call it when the process ends.
   func close() {
+    guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+    // A plan that a thread takes afterwards must not use the instances that end here.
     let snapshot = snapshots.withLock { snapshots in
-      defer { snapshots.publish(Snapshot.empty(snapshots.published.configuration, loops: Self.laneCount)) }
-      return snapshots.published
+      let ended = snapshots.published
+      snapshots.publish(Snapshot.empty(ended.configuration, number: ended.number + 1, loops: Self.laneCount))
+      return ended
     }
     for part in snapshot.parts.reversed() { part.end(within: Self.endLimit) }
     _ = ending.wait(upTo: Self.endLimit) { $0 == 0 ? () : nil }

@@ -13,7 +13,7 @@ struct Deadlines {
   /// When the attempt fails.
   var attempt = Instant.distantFuture
   /// The nanoseconds left to the attempt while its clock is stopped; nil while it runs. ``attempt`` is then infinite.
-  var attemptRest: UInt64?
+  private var attemptRest: UInt64?
   /// When the hop fails if no byte is sent or received until then. It is updated lazily, see ``lastActivity``.
   var idle = Instant.distantFuture
   /// The last time at which a byte was sent or received, or the caller continued to read.

@@ -11,7 +11,7 @@ extension Transaction {
   }
 
   /// Called when a byte was sent or received, or when the caller has continued to read. Notes only the time;
-  /// ``idleDeadline`` is moved only when it passes.
+  /// ``Deadlines/idle`` is moved only when it passes.
   func noteActivity() {
     if deadlines.idle != .distantFuture { deadlines.lastActivity = loop.now }
   }
@@ -22,7 +22,7 @@ extension Transaction {
     guard let limit = options?.value.idleTimeout else { return endIdle() }
     // The attempt's clock stops while the transfer waits for a stage, the sink or the caller's stream.
     let due =
-      deadlines.attemptRest == nil && !isSuspended ? deadlines.lastActivity + limit : now + max(limit, .milliseconds(1))
+      !deadlines.isAttemptStopped && !isSuspended ? deadlines.lastActivity + limit : now + max(limit, .milliseconds(1))
     guard due <= now else {
       deadlines.idle = due
       return

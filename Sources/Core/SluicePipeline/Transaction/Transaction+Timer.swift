@@ -17,7 +17,7 @@ extension Transaction: LoopTimerTarget {
 
   /// Limits the remaining time of an attempt whose limit passed while the attempt waited for a stage.
   func renewAttemptDeadline() {
-    guard deadlines.attempt == .distantFuture, deadlines.attemptRest == nil else { return }
+    guard deadlines.attempt == .distantFuture, !deadlines.isAttemptStopped else { return }
     deadlines.attempt = loop.now.advanced(byNanoseconds: attemptNanoseconds)
     armTimer()
   }

@@ -29,13 +29,13 @@ package final class Snapshot: Sendable {
     return records
   }
 
-  /// The snapshot without parts that a host has before its first one. Its number is 0.
-  package static func empty(_ configuration: Configuration, loops: Int) -> Snapshot {
-    Snapshot(number: 0, configuration: configuration, parts: [], pipeline: Pipeline(loops: loops))
+  /// A snapshot without parts, as a host has before its first one.
+  package static func empty(_ configuration: Configuration, number: Int = 0, loops: Int) -> Snapshot {
+    Snapshot(number: number, configuration: configuration, parts: [], pipeline: Pipeline(loops: loops))
   }
 
-  /// Called once, when new transactions begin on this snapshot. Its instances do their scheduled work from now on, and
-  /// those of the earlier snapshot no longer do.
+  /// Called each time this snapshot is published, when the loops that answer begin new transactions on it. Its instances
+  /// do their scheduled work from now on, and those of the earlier snapshot no longer do.
   package func serve(after earlier: Snapshot) {
     for instance in earlier.instances where !holds(instance) { instance.isServing = false }
     for instance in instances { instance.isServing = true }

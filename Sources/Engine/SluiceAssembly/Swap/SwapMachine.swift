@@ -7,7 +7,7 @@
 ///                        answered     named; get the newest when they come back
 ///
 /// It is a value without tasks, clocks or loops. It takes events with their time, and returns actions, which
-/// ``SwapCoordinator`` performs. The coordinator reads ``deadline`` to know when to send ``Event/passed``. Snapshots,
+/// the engine's `SwapCoordinator` performs. The coordinator reads ``deadline`` to know when to send ``Event/passed``. Snapshots,
 /// requests and loops are represented by numbers.
 package struct SwapMachine: Sendable {
   /// The maximum for the number of replaced snapshots that have not ended, plus the number of builds that have not

@@ -3,6 +3,7 @@ import SluiceJSON
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 import Testing
 
 /// Settings and surroundings of aws-sigv4: mistakes, secrets, other lists, HTTP/2.

@@ -3,6 +3,7 @@ import SluiceJSON
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTestServers
 
 /// A server, and an engine with the shipped plugin aws-sigv4 at the end of the lists.
 final class SigningFixture: Sendable {

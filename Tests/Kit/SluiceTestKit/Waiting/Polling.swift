@@ -16,6 +16,6 @@ package func eventually(
 
 /// Suspends until the task is cancelled, and then throws: what a stage or a delegate does that never decides.
 package func untilCancelled() async throws {
-  for await _ in AsyncStream<Never>({ _ in }) {}
+  for await _ in AsyncStream(Never.self, { _ in }) {}
   throw CancellationError()
 }
