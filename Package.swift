@@ -427,8 +427,10 @@ let package = Package(
     tests("SluiceTraceContext", ["SluiceMessages", "SluiceTestKit"]),
     tests("SluiceHTTP1", ["SluiceMessages", "ResponseProperties", "CHTTPParser", "SluiceTestKit"]),
     tests("SluiceJSON", ["SluiceJSONSchema", "SluiceMessages", "SluiceTestKit"]),
+    tests("SluiceJSONSchema", ["SluiceJSON", "SluiceTestKit"]),
     tests("SluicePipeline", ["SluiceLedger", "SluiceMessages", "SluiceTestKit", "SluiceTestPipeline"]),
     tests("SluiceIDNA", ["SluiceMessages"]),
+    tests("SluiceLoop", ["SluiceMessages", "SluicePipeline", "SluiceSupport", "SluiceTestKit"]),
     tests(
       "SluiceTransport",
       [
@@ -439,18 +441,36 @@ let package = Package(
     tests(
       "SluicePluginHost",
       [
-        "SluicePluginFile", "SluiceCrash", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceJSON",
-        "SluiceLoop", "SluiceSupport", "CSluice", "SluiceTestKit", "SluiceTestPipeline",
+        "SluicePluginFile", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceJSON", "SluiceLoop",
+        "SluiceSupport", "CSluice", "SluiceTestKit", "SluiceTestPipeline",
+      ]),
+    tests("SluicePluginFile", ["SluiceCrash", "SluicePluginHost", "SluiceSupport", "SluiceTestKit"]),
+    tests(
+      "SluiceCrash",
+      [
+        "Sluice", "SluiceJSON", "SluicePluginHost", "SluiceServer", "SluiceTestKit", "SluiceTestServers",
       ]),
     tests("SluiceTrial", ["SluicePluginHost", "SluicePluginFile", "SluiceJSON", "SluiceTestKit"]),
     tests("SluicePlugin", ["SluiceJSON", "SluiceSupport", "CSluice", "CJansson", "SluiceTestKit"]),
+    tests(
+      "SluiceAssembly",
+      [
+        "SluiceMessages", "SluicePipeline", "SluiceSupport", "SluiceTraceContext", "SluiceTestKit",
+        "SluiceTestPipeline",
+      ]),
     tests(
       "Sluice",
       [
         "SluiceAssembly", "SluiceReplay", "SluiceLedger", "SluiceServer", "SluicePipeline", "SluiceTraceContext",
         "SluiceMessages", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema", "SluicePluginHost", "SluicePluginFile",
-        "SluiceCrash", "SluiceTrial", "SluiceTransport", "SluiceLoop", "SluiceSupport", "TablesStage", "SluicePlugin",
+        "SluiceTrial", "SluiceTransport", "SluiceLoop", "SluiceSupport", "TablesStage", "SluicePlugin",
         "SluiceTestKit", "SluiceTestPipeline", "SluiceTestServers",
+      ]),
+    tests(
+      "SluiceReplay",
+      [
+        "Sluice", "SluiceJSON", "SluiceMessages", "SluicePipeline", "SluicePlugin", "SluicePluginHost", "SluiceServer",
+        "SluiceSupport", "SluiceTraceContext", "SluiceTestKit", "SluiceTestServers",
       ]),
     tests("SluiceControl", ["Sluice", "SluiceServer", "SluiceJSON", "SluiceTestKit", "SluiceTestServers"]),
     tests(

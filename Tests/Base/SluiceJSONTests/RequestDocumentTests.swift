@@ -2,6 +2,7 @@ import Glibc
 import SluiceJSON
 import SluiceJSONSchema
 import SluiceMessages
+import SluiceTestKit
 import Testing
 
 struct RequestDocumentTests {
@@ -229,9 +230,9 @@ struct RequestDocumentTests {
   }
 
   @Test func `if a line names a file and a size, the file's real size is used`() throws {
-    let path = Files.package("docs/schema/request.schema.json")
+    let path = RepositoryRoot.path("docs/schema/request.schema.json")
     let document = try request(#"{"url": "http://h/", "body": {"file": "\#(path)", "bytes": 1}}"#)
-    #expect(try RequestLine(document).request.body.byteCount == Files.bytes(of: path).count)
+    #expect(try RequestLine(document).request.body.byteCount == FileTree.read(path).count)
   }
 }
 

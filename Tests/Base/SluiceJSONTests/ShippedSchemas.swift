@@ -1,5 +1,6 @@
 import SluiceJSON
 import SluiceJSONSchema
+import SluiceTestKit
 import Testing
 
 /// The schemas of `docs/schema`. Each can refer to the others by file name.
@@ -13,7 +14,7 @@ struct ShippedSchemas {
   private init() throws {
     var documents: [String: JSONValue] = [:]
     for name in ["message", "request", "response", "result"] {
-      let text = try Files.bytes(of: Files.package("docs/schema/\(name).schema.json"))
+      let text = try FileTree.read(RepositoryRoot.path("docs/schema/\(name).schema.json"))
       documents["schema:///\(name).schema.json"] = try JSONValue(parsing: text, options: .rejectDuplicates)
     }
     func schema(_ name: String) throws -> JSONSchema {

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Compiles C and C++ plugins of the tests, as an author would: with `cc` or `c++` and only the public headers.
 package enum PluginCompiler {
   /// A built plugin and the folder that holds it; the folder is removed when this value is released.
@@ -45,6 +47,8 @@ package enum PluginCompiler {
         RepositoryRoot.path("include"),
       ]
         + defines.map { "-D\($0)" } + files + ["-o", path] + flags + janssonFlags.value)
+    // Independent of the umask, only the owner may write the library.
+    chmod(path, 0o755)
     return Product(path: path, folder: folder)
   }
 

@@ -31,7 +31,7 @@ final class StageFixture {
     blockingThreads: Int = 16,
     answer: @escaping (Request) -> StubTransport.Reply = { _ in .response(Response(status: 200)) }
   ) async throws {
-    let product = try await LibraryFixture.compile(behaviour, defines: defines)
+    let product = try await PluginCompiler.compile(behaviour, defines: defines)
     try await self.init(
       library: product.path, configuration: configuration, isActive: isActive, features: features, isTrial: isTrial,
       suspensionChunks: suspensionChunks, minimumLogLevel: minimumLogLevel, blockingThreads: blockingThreads,

@@ -51,7 +51,7 @@ struct HostFeatureTests {
   @Test(arguments: lacks)
   func `a host refuses a plugin that requires a missing feature, before any of its code runs`(lack: Lack) async throws {
     let feature = try #require(lack.feature.names.first)
-    let product = try await LibraryFixture.compile("asks-for-features", defines: ["REQUIRES=\(feature)"])
+    let product = try await PluginCompiler.compile("asks-for-features", defines: ["REQUIRES=\(feature)"])
     let offer = HostOffer(host: "proxy", features: .all.subtracting(lack.feature))
     let loader = PluginLoader(store: try LibraryFixture().store, offer: offer)
     let error = #expect(throws: PluginError.self) { _ = try loader.stage(product.path) }
@@ -66,7 +66,7 @@ struct HostFeatureTests {
   @Test func `if a host lacks a feature, only the answers of the functions of this feature change`()
     async throws
   {
-    let product = try await LibraryFixture.compile("asks-for-features")
+    let product = try await PluginCompiler.compile("asks-for-features")
     let all = try await answers(product.path, .offered)
     #expect(all["features"] == String(HostFeatures.offered.rawValue))
     for lack in Self.lacks {

@@ -1,11 +1,10 @@
 import CSluice
-import Glibc
 @testable import SluicePluginFile
 import SluiceTestKit
 
 @testable import SluicePluginHost
 
-/// Compiled fixture plugins, and a plugin store for one test.
+/// A plugin store for one test, and the way from a library to its entry point.
 struct LibraryFixture {
   let folder: TemporaryDirectory
   let store: PluginStore
@@ -17,15 +16,6 @@ struct LibraryFixture {
 
   var loader: PluginLoader { PluginLoader(store: store) }
 
-  /// Builds `Tests/Fixtures/Plugins/<behaviour>`. Independent of the umask, only the owner may write the library.
-  static func compile(
-    _ behaviour: String, defines: [String] = [], flags: [String] = []
-  ) async throws -> PluginCompiler.Product {
-    let product = try await PluginCompiler.compile(behaviour, defines: defines, flags: flags)
-    chmod(product.path, 0o755)
-    return product
-  }
-
   /// Loads a library and calls its entry point.
   func generation(of path: String) async throws -> PluginGeneration {
     try Self.enter(try loader.stage(path).load())
@@ -36,26 +26,6 @@ struct LibraryFixture {
     host.size = UInt32(MemoryLayout<sluice_host>.size)
     host.abi = 1
     return try PluginEntry.call(library, host: &host)
-  }
-
-  /// Returns why preflight refuses a compiled fixture, or nil if it does not.
-  static func refusal(_ behaviour: String, defines: [String] = [], flags: [String] = []) async throws -> PluginError? {
-    let product = try await compile(behaviour, defines: defines, flags: flags)
-    return withExtendedLifetime(product) { refusal(ofFile: product.path) }
-  }
-
-  static func refusal(ofFile path: String) -> PluginError? {
-    do {
-      _ = try Preflight.facts(of: LibraryImage(reading: path))
-      return nil
-    } catch {
-      return error
-    }
-  }
-
-  static func facts(_ behaviour: String, defines: [String] = [], flags: [String] = []) async throws -> LibraryFacts {
-    let product = try await compile(behaviour, defines: defines, flags: flags)
-    return try withExtendedLifetime(product) { try Preflight.facts(of: LibraryImage(reading: product.path)) }
   }
 }
 

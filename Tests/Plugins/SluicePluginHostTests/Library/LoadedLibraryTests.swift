@@ -28,8 +28,8 @@ struct LoadedLibraryTests {
   @Test func `if builds A, B and A are loaded in turn, there are three mappings with separate static variables`()
     async throws
   {
-    let a = try await LibraryFixture.compile("minimal", defines: ["VALUE=1"])
-    let b = try await LibraryFixture.compile("minimal", defines: ["VALUE=2"])
+    let a = try await PluginCompiler.compile("minimal", defines: ["VALUE=1"])
+    let b = try await PluginCompiler.compile("minimal", defines: ["VALUE=2"])
     let first = try await fixture.generation(of: a.path)
     try counter(first).pointee = 40
     let second = try await fixture.generation(of: b.path)
@@ -40,7 +40,7 @@ struct LoadedLibraryTests {
   }
 
   @Test func `a library whose pages were given back to the kernel keeps its variables and its code`() async throws {
-    let product = try await LibraryFixture.compile("minimal", defines: ["VALUE=5"])
+    let product = try await PluginCompiler.compile("minimal", defines: ["VALUE=5"])
     let generation = try await fixture.generation(of: product.path)
     try counter(generation).pointee = 40
     LoadedLibrary.pageOut(try #require(generation.library).entry)
@@ -48,7 +48,7 @@ struct LoadedLibraryTests {
   }
 
   @Test func `overwriting a library's file after the load does not change the loaded code`() async throws {
-    let product = try await LibraryFixture.compile("minimal", defines: ["VALUE=7"])
+    let product = try await PluginCompiler.compile("minimal", defines: ["VALUE=7"])
     let generation = try await fixture.generation(of: product.path)
     let file = open(product.path, O_WRONLY | O_TRUNC)
     #expect(file >= 0)
@@ -58,7 +58,7 @@ struct LoadedLibraryTests {
   }
 
   @Test func `the error names a missing symbol`() async throws {
-    let product = try await LibraryFixture.compile("undefined-symbol")
+    let product = try await PluginCompiler.compile("undefined-symbol")
     let error = try await loadError(product.path)
     #expect(error?.code == .loadFailed)
     #expect(error?.says(product.path, "undefined symbol: fixture_nobody_has_this") == true)
@@ -66,19 +66,20 @@ struct LoadedLibraryTests {
   }
 
   @Test func `the error names a missing library`() async throws {
-    let helper = try await LibraryFixture.compile("no-entry", flags: ["-Wl,-soname,libfixture-gone.so"])
-    let product = try await LibraryFixture.compile("minimal", flags: ["-Wl,--no-as-needed", helper.path])
+    let helper = try await PluginCompiler.compile("no-entry", flags: ["-Wl,-soname,libfixture-gone.so"])
+    let product = try await PluginCompiler.compile("minimal", flags: ["-Wl,--no-as-needed", helper.path])
     let error = try await loadError(product.path)
     #expect(error?.code == .loadFailed)
     #expect(error?.says("libfixture-gone.so", "cannot open shared object file") == true)
   }
 
   @Test func `an entry point that a dependency defines is also refused by the load itself`() async throws {
-    let helper = try await LibraryFixture.compile("minimal")
-    let product = try await LibraryFixture.compile("no-entry", flags: ["-Wl,--no-as-needed", helper.path])
-    #expect(LibraryFixture.refusal(ofFile: product.path)?.code == .noEntry)
+    let helper = try await PluginCompiler.compile("minimal")
+    let product = try await PluginCompiler.compile("no-entry", flags: ["-Wl,--no-as-needed", helper.path])
     // The library is loaded without the preflight, which would refuse it.
     let image = try LibraryImage(reading: product.path)
+    let refusal = #expect(throws: PluginError.self) { _ = try Preflight.facts(of: image) }
+    #expect(refusal?.code == .noEntry)
     let facts = try LibraryFacts(of: image)
     let copy = try fixture.store.stage(image)
     let error = #expect(throws: PluginError.self) {
@@ -88,10 +89,10 @@ struct LoadedLibraryTests {
   }
 
   @Test func `a load that returns an old mapping instead of the new copy is refused`() async throws {
-    let a = try await LibraryFixture.compile("minimal", defines: ["VALUE=1"])
+    let a = try await PluginCompiler.compile("minimal", defines: ["VALUE=1"])
     let first = try fixture.loader.stage(a.path).load()
     // A new file at a path that the loader already knows. The loader then returns the old mapping.
-    let b = try await LibraryFixture.compile("minimal", defines: ["VALUE=2"])
+    let b = try await PluginCompiler.compile("minimal", defines: ["VALUE=2"])
     let bytes = try FileTree.read(b.path)
     let new = try fixture.folder.write(bytes, to: "new.so")
     #expect(rename(new, first.stored.path) == 0)
@@ -111,21 +112,21 @@ struct LoadedLibraryTests {
   }
 
   @Test func `constructors run on a separate thread`() async throws {
-    let product = try await LibraryFixture.compile("constructor-thread")
+    let product = try await PluginCompiler.compile("constructor-thread")
     let library = try fixture.loader.stage(product.path).load()
     let error = #expect(throws: PluginError.self) { try LibraryFixture.enter(library) }
     #expect(error?.reason == "another thread")
   }
 
   @Test func `a mapped copy stays in the store, and stays locked, after its last reference is released`() async throws {
-    let product = try await LibraryFixture.compile("minimal", defines: ["VALUE=3"])
+    let product = try await PluginCompiler.compile("minimal", defines: ["VALUE=3"])
     let path = try fixture.loader.stage(product.path).load().stored.path
     _ = try PluginStore(at: fixture.store.path)
     #expect(FileTree.exists(path))
   }
 
   @Test func `a copy that could not be mapped is removed`() async throws {
-    let product = try await LibraryFixture.compile("undefined-symbol")
+    let product = try await PluginCompiler.compile("undefined-symbol")
     _ = try await loadError(product.path)
     #expect(FileTree.names(in: fixture.store.path) == [])
   }

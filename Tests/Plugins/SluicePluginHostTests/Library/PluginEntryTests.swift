@@ -10,7 +10,7 @@ struct PluginEntryTests {
   init() throws { fixture = try LibraryFixture() }
 
   private func entryError(_ behaviour: String, defines: [String]) async throws -> PluginError? {
-    let product = try await LibraryFixture.compile(behaviour, defines: defines)
+    let product = try await PluginCompiler.compile(behaviour, defines: defines)
     do {
       _ = try await fixture.generation(of: product.path)
       return nil
@@ -20,7 +20,7 @@ struct PluginEntryTests {
   }
 
   @Test func `a generation has the values of the plugin's table`() async throws {
-    let product = try await LibraryFixture.compile("minimal")
+    let product = try await PluginCompiler.compile("minimal")
     let generation = try await fixture.generation(of: product.path)
     #expect(generation.id == "fixture")
     #expect(generation.version == "1.0.0")
@@ -63,7 +63,7 @@ struct PluginEntryTests {
   }
 
   @Test func `a table without its required members is refused, but a missing table is allowed`() async throws {
-    let product = try await LibraryFixture.compile("extensions")
+    let product = try await PluginCompiler.compile("extensions")
     let generation = try await fixture.generation(of: product.path)
     let body = #expect(throws: PluginError.self) { _ = try generation.body() }
     #expect(body?.says("\"sluice.body/1\"", "has no on_chunk") == true)

@@ -13,7 +13,7 @@ import Testing
 
   private func generation(_ defines: String...) async throws -> PluginGeneration {
     // Keeps the folder of the compiled fixture until the library is loaded.
-    let product = try await LibraryFixture.compile("all-tables", defines: defines)
+    let product = try await PluginCompiler.compile("all-tables", defines: defines)
     defer { withExtendedLifetime(product) {} }
     return try await fixture.generation(of: product.path)
   }

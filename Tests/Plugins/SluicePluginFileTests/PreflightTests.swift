@@ -10,11 +10,11 @@ struct PreflightTests {
     let folder = try TemporaryDirectory()
     let path = try folder.write(bytes, to: "a.so")
     chmod(path, 0o644)
-    return LibraryFixture.refusal(ofFile: path)
+    return FixturePreflight.refusal(ofFile: path)
   }
 
   private func minimal() async throws -> [UInt8] {
-    let product = try await LibraryFixture.compile("minimal", flags: ["-s"])
+    let product = try await PluginCompiler.compile("minimal", flags: ["-s"])
     return try withExtendedLifetime(product) { try FileTree.read(product.path) }
   }
 
@@ -32,7 +32,7 @@ struct PreflightTests {
   }
 
   @Test func `preflight finds the facts of a correct plugin`() async throws {
-    let facts = try await LibraryFixture.facts("minimal", flags: ["-Wl,-soname,libminimal.so.1", "-Wl,--build-id"])
+    let facts = try await FixturePreflight.facts("minimal", flags: ["-Wl,-soname,libminimal.so.1", "-Wl,--build-id"])
     #expect(facts.machine == MachineName.of(MachineName.host))
     #expect(facts.note?.version == "1.0.0")
     #expect(facts.soname == "libminimal.so.1")
@@ -46,8 +46,8 @@ struct PreflightTests {
   @Test func `a C library that SwiftPM links with Swift's runtime, which it does not use, counts as C`()
     async throws
   {
-    let runtime = try await LibraryFixture.compile("no-entry", flags: ["-Wl,-soname,libswiftCore.so"])
-    let facts = try await LibraryFixture.facts("minimal", flags: ["-Wl,--no-as-needed", runtime.path])
+    let runtime = try await PluginCompiler.compile("no-entry", flags: ["-Wl,-soname,libswiftCore.so"])
+    let facts = try await FixturePreflight.facts("minimal", flags: ["-Wl,--no-as-needed", runtime.path])
     #expect(facts.needed.contains("libswiftCore.so"))
     #expect(facts.language == .c)
   }
@@ -107,7 +107,7 @@ struct PreflightTests {
     var bytes = try await minimal()
     bytes[16] = 1
     #expect(try refusal(of: bytes)?.says("is an object file") == true)
-    #expect(LibraryFixture.refusal(ofFile: "/bin/sh")?.says("is a program") == true)
+    #expect(FixturePreflight.refusal(ofFile: "/bin/sh")?.says("is a program") == true)
   }
 
   @Test(arguments: [
@@ -116,44 +116,44 @@ struct PreflightTests {
     ("refers-to-entry", "does not define sluice_plugin_entry itself"),
   ])
   func `a library without an entry point of its own is refused`(behaviour: String, words: String) async throws {
-    let error = try await LibraryFixture.refusal(behaviour)
+    let error = try await FixturePreflight.refusal(behaviour)
     #expect(error?.code == .noEntry)
     #expect(error?.says(words) == true, "\(String(describing: error))")
   }
 
   @Test func `a library without a note is refused, and the error says how to add a note`() async throws {
-    let error = try await LibraryFixture.refusal("no-note")
+    let error = try await FixturePreflight.refusal("no-note")
     #expect(error?.code == .noNote)
     #expect(error?.says("has no note", "SLUICE_PLUGIN(", "SluicePlugin") == true)
   }
 
   @Test func `a library for other ABI revisions is refused because of its note`() async throws {
-    let error = try await LibraryFixture.refusal("own-note", defines: ["ABI_MIN=2", "ABI_MAX=4"])
+    let error = try await FixturePreflight.refusal("own-note", defines: ["ABI_MIN=2", "ABI_MAX=4"])
     #expect(error?.code == .abiMismatch)
     #expect(error?.says("built for ABI 2 to 4, this host speaks ABI 1") == true)
   }
 
   @Test func `a flag of the note that this host does not know is refused`() async throws {
-    let error = try await LibraryFixture.refusal("own-note", defines: ["FLAGS=0x12"])
+    let error = try await FixturePreflight.refusal("own-note", defines: ["FLAGS=0x12"])
     #expect(error?.code == .abiMismatch)
     #expect(error?.says("flags 0x12", "update the host") == true)
   }
 
   @Test func `a library that requires missing features is refused before it is loaded`() async throws {
-    let error = try await LibraryFixture.refusal("own-note", defines: ["REQUIRES=\"frobnicate\""])
+    let error = try await FixturePreflight.refusal("own-note", defines: ["REQUIRES=\"frobnicate\""])
     #expect(error?.code == .missingFeature)
     #expect(error?.says("requires the host feature \"frobnicate\", which the host sluice does not offer") == true)
-    #expect(try await LibraryFixture.facts("own-note", defines: ["REQUIRES=\"retry\""]).note != nil)
+    #expect(try await FixturePreflight.facts("own-note", defines: ["REQUIRES=\"retry\""]).note != nil)
   }
 
   @Test func `a note with an invalid version is refused, and the message names the version`() async throws {
-    let error = try await LibraryFixture.refusal("own-note", defines: ["VERSION=\"2.3\""])
+    let error = try await FixturePreflight.refusal("own-note", defines: ["VERSION=\"2.3\""])
     #expect(error?.code == .noNote)
     #expect(error?.says("its version \"2.3\" is not a semantic version") == true)
   }
 
   @Test func `the macros make the same note in C++, and no code runs when the library is loaded`() async throws {
-    let facts = try await LibraryFixture.facts("in-cxx")
+    let facts = try await FixturePreflight.facts("in-cxx")
     #expect(facts.language == .cPlusPlus)
     #expect(facts.note?.version == "1.0.0")
     #expect(facts.requiredFeatures.names == ["rewrite"])
@@ -168,42 +168,42 @@ struct PreflightTests {
 
   @Test(arguments: [[], ["ALIGNMENT=8"], ["ALIGNMENT=8", "PADDED"], ["ALIGNMENT=16"]])
   func `the note is found with any alignment that a compiler gives it`(defines: [String]) async throws {
-    #expect(try await LibraryFixture.facts("own-note", defines: defines).note?.version == "2.3.4")
+    #expect(try await FixturePreflight.facts("own-note", defines: defines).note?.version == "2.3.4")
   }
 
   @Test(arguments: ["LINKAGE=", "LINKAGE=__attribute__((visibility(\"hidden\"),used))"])
   func `a library with its own jansson is refused`(linkage: String) async throws {
-    let error = try await LibraryFixture.refusal("own-jansson", defines: [linkage])
+    let error = try await FixturePreflight.refusal("own-jansson", defines: [linkage])
     #expect(error?.code == .ownJansson)
     #expect(error?.says("carries its own jansson", "json_object_set_new", "libjansson.so.4") == true)
   }
 
   @Test(arguments: ["EXPORTED", "MIXED"])
   func `a library whose own Swift runtime is visible or incomplete is refused`(how: String) async throws {
-    let error = try await LibraryFixture.refusal("own-swift-runtime", defines: [how])
+    let error = try await FixturePreflight.refusal("own-swift-runtime", defines: [how])
     #expect(error?.code == .mixedRuntimes)
     #expect(error?.says(how == "EXPORTED" ? "swift_retain" : "swift_release", "--static-stdlib") == true)
   }
 
   @Test func `a library whose own Swift runtime is hidden is accepted`() async throws {
-    let facts = try await LibraryFixture.facts("own-swift-runtime")
+    let facts = try await FixturePreflight.facts("own-swift-runtime")
     #expect(facts.swiftRuntime == .own)
     #expect(facts.language == .swift)
     #expect(facts.warnings.isEmpty)
-    #expect(try await LibraryFixture.facts("minimal").swiftRuntime == nil)
+    #expect(try await FixturePreflight.facts("minimal").swiftRuntime == nil)
   }
 
   @Test func `symbols that keep the first generation's variables cause a warning`() async throws {
-    let warnings = try await LibraryFixture.facts("unique-symbol").warnings
+    let warnings = try await FixturePreflight.facts("unique-symbol").warnings
     #expect(warnings.contains { $0.contains("fixture_unique") })
   }
 
   @Test func `a helper library in the plugin's own folder causes a warning`() async throws {
     let folder = try TemporaryDirectory()
     let helper = folder.path("libhelper.so")
-    let dependency = try await LibraryFixture.compile("no-entry", flags: ["-Wl,-soname,libhelper.so"])
+    let dependency = try await PluginCompiler.compile("no-entry", flags: ["-Wl,-soname,libhelper.so"])
     _ = try folder.write(try FileTree.read(dependency.path), to: "libhelper.so")
-    let product = try await LibraryFixture.compile(
+    let product = try await PluginCompiler.compile(
       "minimal", flags: ["-Wl,--no-as-needed", helper, "-Wl,-rpath,$ORIGIN"])
     let path = try folder.write(try FileTree.read(product.path), to: "libminimal.so")
     chmod(path, 0o755)

@@ -1,5 +1,4 @@
 import Glibc
-import Sluice
 import SluiceTestKit
 import Testing
 

@@ -1,4 +1,3 @@
-import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit

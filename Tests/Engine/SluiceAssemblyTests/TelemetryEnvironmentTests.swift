@@ -1,4 +1,3 @@
-import Sluice
 import SluiceSupport
 import SluiceTraceContext
 import Testing

@@ -1,6 +1,7 @@
 import Glibc
 import SluiceJSON
 import SluiceJSONSchema
+import SluiceTestKit
 import Testing
 
 /// The required cases of the public JSON Schema test suite, as Debian packages it.
@@ -14,7 +15,7 @@ struct SchemaSuiteTests {
     let remotes = try Self.remoteDocuments()
     var failures: [String: String] = [:]
     var count = 0
-    for file in try Files.names(in: "\(Self.suite)/tests/draft7", endingWith: ".json") {
+    for file in FileTree.names(in: "\(Self.suite)/tests/draft7").filter({ $0.hasSuffix(".json") }) {
       let groups = try Self.parse("\(Self.suite)/tests/draft7/\(file)")
       for group in groups.elements {
         let outcome = Self.run(group, file: file, documents: remotes)
@@ -59,7 +60,7 @@ struct SchemaSuiteTests {
   private static func remoteDocuments() throws -> [String: JSONValue] {
     var documents: [String: JSONValue] = [:]
     for folder in ["", "folder/"] {
-      for name in try Files.names(in: "\(suite)/remotes/\(folder)", endingWith: ".json") {
+      for name in FileTree.names(in: "\(suite)/remotes/\(folder)").filter({ $0.hasSuffix(".json") }) {
         documents["http://localhost:1234/\(folder)\(name)"] = try parse("\(suite)/remotes/\(folder)\(name)")
       }
     }
@@ -67,14 +68,14 @@ struct SchemaSuiteTests {
   }
 
   private static func parse(_ path: String) throws -> JSONValue {
-    try JSONValue(parsing: Files.bytes(of: path), options: .allowNUL)
+    try JSONValue(parsing: FileTree.read(path), options: .allowNUL)
   }
 }
 
 /// The cases that we deliberately decide differently from the suite. Each has a reason.
 private enum Exceptions {
   static func load() throws -> [String: String] {
-    let text = try Files.bytes(of: Files.cases("json-schema/exceptions.json"))
+    let text = try FileTree.read(RepositoryRoot.path("Tests/Fixtures/Cases/json-schema/exceptions.json"))
     var reasons: [String: String] = [:]
     for entry in try JSONValue(parsing: text).elements {
       let name = try #require(entry["case"]?.string)

@@ -47,7 +47,7 @@ struct RequiredFeaturesTests {
   }
 
   @Test func `a requirement remains in the library if the linker removes unused sections and symbols`() async throws {
-    let facts = try await LibraryFixture.facts(
+    let facts = try await FixturePreflight.facts(
       "resumes-late", flags: ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections", "-s"])
     #expect(facts.requiredFeatures.names == ["suspend"])
   }

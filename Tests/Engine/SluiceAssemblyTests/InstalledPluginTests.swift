@@ -1,4 +1,3 @@
-import Sluice
 import SluiceTestKit
 import Testing
 

@@ -1,9 +1,8 @@
 import Glibc
-@testable import SluiceLoop
 import SluicePipeline
 import Testing
 
-@testable import SluiceTransport
+@testable import SluiceLoop
 
 /// The order in which names are looked up, tested with literals instead of threads and clocks.
 @Suite struct NameLookUpsTests {
@@ -177,15 +176,6 @@ import Testing
   @Test func `if a look-up fails because no descriptor is free, the error names the limit of descriptors`() {
     let error = SystemNames.failure(EAI_SYSTEM, EMFILE)
     #expect(error.kind == .notAsked && error.advice.contains("ulimit -n"))
-  }
-
-  @Test func `if an old address is still used, a failed look-up is repeated after a second`() {
-    var cache = AddressCache()
-    cache.didResolve(to: ["192.0.2.1"], at: at(0))
-    #expect(!cache.wantsRefresh(at: at(59_999)) && cache.wantsRefresh(at: at(60_000)))
-    cache.didNotResolve(at: at(60_000))
-    #expect(!cache.wantsRefresh(at: at(60_999)) && cache.wantsRefresh(at: at(61_000)))
-    #expect(cache.isUsable(at: at(61_000)))
   }
 
   private struct Unexpected: Error {}

@@ -10,7 +10,7 @@ import Testing
 struct DamagedLibraryTests {
   private func minimal(_ flags: [String] = []) async throws -> LibraryBytes {
     let names = ["-Wl,-soname,libminimal.so", "-Wl,-rpath,/nowhere", "-Wl,--build-id"]
-    let product = try await LibraryFixture.compile("minimal", flags: names + flags)
+    let product = try await PluginCompiler.compile("minimal", flags: names + flags)
     return try withExtendedLifetime(product) { LibraryBytes(try FileTree.read(product.path)) }
   }
 

@@ -252,4 +252,6 @@ import Testing
       #expect(StageCall(document) == nil)
     }
   }
+
+  private struct Boom: Error, CustomStringConvertible { let description = "boom!" }
 }
