@@ -163,7 +163,8 @@ let package = Package(
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
     .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
-    .target(name: "CLinux", cSettings: strictC),
+    // libstdc++ demangles the names of symbols.
+    .target(name: "CLinux", cSettings: strictC, linkerSettings: [.linkedLibrary("stdc++")]),
     .target(name: "CJSONSchema"),
 
     // Pure: no C, no I/O, no JSON, no unsafe code.
