@@ -68,15 +68,9 @@ final class OriginPool {
   /// Whether a new connection may offer HTTP/2. False after the server has demanded HTTP/1.1.
   var mayOfferHTTP2: Bool { !machine.demandsHTTP1 }
   /// How many streams at a time the server has allowed last.
-  var lastStreamLimit: Int? {
-    get { machine.lastStreamLimit }
-    set { machine.lastStreamLimit = newValue }
-  }
+  var lastStreamLimit: Int?
   /// The number of requests that a new HTTP/2 connection carries until all of them have ended.
-  var allowance: Int {
-    get { machine.allowance }
-    set { machine.allowance = newValue }
-  }
+  @exclusivity(unchecked) var allowance = Int.max
 
   // MARK: Transfers
 
@@ -272,9 +266,9 @@ final class OriginPool {
   /// Called when the dial has the addresses of its host.
   func didFindAddresses(_ dial: Dial) { _ = machine.handle(.foundAddresses(dial.number, began: dial.beganAt)) }
 
-  /// The transfer that decides about the handshake of the dial; nil if there is none. From then on, the connection is
-  /// only for this transfer. The transfer also leaves the line, so that no other connection carries its request before
-  /// the delegate has decided.
+  /// Chooses the transfer that decides about the handshake of the dial. Returns nil if no transfer waits. The connection
+  /// then belongs to this transfer, which leaves the line: no other connection may carry its request before its
+  /// delegate has decided.
   func asker(for dial: Dial) -> HTTPTransfer? {
     if dial.owner == nil, let asker = waiting.first(where: { $0.waitsInLine && !$0.isOver }) {
       dial.owner = asker

@@ -57,8 +57,8 @@ struct PoolMachine {
     case failed(Int)
     /// A connection was closed.
     case closed
-    /// An HTTP/2 connection takes no new requests. So many requests were issued on it, and so many streams at a time
-    /// are allowed.
+    /// An HTTP/2 connection takes no new requests. `requests` is the number of requests that were issued on it, and
+    /// `streams` the number of streams that the server allows on it.
     case stopped(requests: Int, streams: Int)
     /// An HTTP/2 connection may be dead.
     case doubted
@@ -76,7 +76,7 @@ struct PoolMachine {
     case queue
     /// Doubt the connections that are tested with a PING. ``Event/triedDoubted(_:)`` follows.
     case doubtTried
-    /// Give up these dials. Others may be needed then, even if there are none to give up.
+    /// Give up these dials, and then begin those that the waiting transfers need. The list can be empty.
     case drop([Int])
     /// Give the new connection to the dial's owner, or else to the waiting transfers.
     case use
@@ -127,10 +127,6 @@ struct PoolMachine {
   private var capacity: Capacity
   /// The number of transfers in the line. The pool sets it, because the line knows which of its transfers have ended.
   var waiters = 0
-  /// How many streams at a time the server has allowed last.
-  var lastStreamLimit: Int?
-  /// The number of requests that a new HTTP/2 connection carries until all of them have ended.
-  var allowance = Int.max
   /// Whether the server has demanded HTTP/1.1. It is then not offered HTTP/2 again.
   private(set) var demandsHTTP1 = false
   /// The number of connections that are open, including idle ones, or being made.

@@ -75,7 +75,8 @@ final class PoolTable {
 
   // MARK: Idle connections
 
-  /// Whether one more idle connection is kept open while so many transfers are in flight.
+  /// Whether another idle connection is kept open.
+  /// - Parameter transfers: the number of transfers in flight.
   func keepsMoreIdle(beside transfers: Int) -> Bool { idleCount < max(Self.idleConnections, transfers) }
 
   /// Called when a connection has become idle. Starts the timer that closes idle connections.
