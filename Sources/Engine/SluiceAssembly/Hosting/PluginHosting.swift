@@ -9,7 +9,7 @@ import SluiceSupport
 /// ended.
 package final class PluginHosting: Sendable {
   package let runtime: HostRuntime
-  package let log: @Sendable (LogLine) -> Void
+  private let log: @Sendable (LogLine) -> Void
   private let entered = Locked<[GenerationRecord]>([])
 
   package init(runtime: HostRuntime, log: @escaping @Sendable (LogLine) -> Void) {

@@ -18,9 +18,6 @@ package final class LoadedLibrary: Sendable {
   /// The mapped copies. The copies and their locks are kept until the process ends.
   private static let parked = Locked<[StoredPlugin]>([])
 
-  /// The number of generations that this process has mapped.
-  package static var parkedCount: Int { parked.withLock { $0.count } }
-
   /// Returns the build id of the mapped library with this name (DT_SONAME); nil if no such library is mapped, or if it
   /// has no build id.
   package static func buildID(ofMapped name: String) -> String? {

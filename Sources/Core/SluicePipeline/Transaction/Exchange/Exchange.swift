@@ -225,9 +225,6 @@ package class Exchange: @unchecked Sendable {
 
   /// Nil until the first span begins.
   final var spans: SpanTable?
-
-  /// The stage that is called now; nil between calls.
-  package final var currentStageName: String? { transaction?.calledStageName }
 }
 
 /// The data that instances keep for one transaction, by the identity of the instance. The list is short enough to
