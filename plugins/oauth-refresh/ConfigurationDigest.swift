@@ -1,4 +1,5 @@
 import CCrypto
+import SluiceMessages
 import SluicePlugin
 
 extension OAuthConfiguration {
@@ -17,7 +18,6 @@ extension OAuthConfiguration {
     guard EVP_Digest(bytes, bytes.count, &digest, &length, EVP_sha256(), nil) == 1, length == digest.count else {
       throw StageFailure(message: "libcrypto refuses SHA-256")
     }
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    return digest.hexadecimal
   }
 }

@@ -126,7 +126,7 @@ import Testing
   @Test func `the key of a day is that of the documentation`() throws {
     let key = SigningKey(id: [], secret: Array(Self.secret.utf8))
     let derived = try key.derived(["20150830", "us-east-1", "iam", "aws4_request"], ContentDigest.hash)
-    #expect(Hash.hexadecimal(derived) == "c4afb1cc5771d871763a393e44b703571b55cc28424d1a5e86da6ed3c154a4b9")
+    #expect(derived.hexadecimal == "c4afb1cc5771d871763a393e44b703571b55cc28424d1a5e86da6ed3c154a4b9")
   }
 
   private static func signer(_ secret: String, _ service: String) -> RequestSigner {

@@ -19,7 +19,7 @@ package enum CanonicalURL {
     return "/" + segments.joined(separator: "/") + end
   }
 
-  /// The parameters, sorted by their encoded names and values. A `+` stands for itself, and not for a space.
+  /// The parameters, sorted by their encoded names and values. A `+` is a plus sign, not a space.
   package static func query(_ query: String?) -> String {
     let parameters = (query ?? "").split(separator: "&").map { parameter in
       let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

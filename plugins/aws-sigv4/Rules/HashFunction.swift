@@ -8,12 +8,7 @@ package enum Hash {
   /// The hash in lower-case hexadecimal digits.
   package static func hexadecimal(of bytes: [UInt8], _ hash: HashFunction) throws(StageFailure) -> String {
     guard let digest = hash(bytes) else { throw unavailable }
-    return hexadecimal(digest)
-  }
-
-  package static func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    return digest.hexadecimal
   }
 
   /// HMAC with SHA-256 (RFC 2104).

@@ -88,7 +88,7 @@ package struct RequestSigner: Sendable {
     let path = scope.joined(separator: "/")
     let text = [algorithm, date, path, try Hash.hexadecimal(of: request.bytes, hash)].joined(separator: "\n")
     let key = try key.derived(scope, algorithm: "\(provider.algorithm.uppercased())4", hash)
-    let signature = Hash.hexadecimal(try Hash.code(of: text, key: key, hash))
+    let signature = try Hash.code(of: text, key: key, hash).hexadecimal
     let rest = "/\(path), SignedHeaders=\(request.signedNames), Signature=\(signature)"
     return Array("\(algorithm) Credential=".utf8) + self.key.id + rest.utf8
   }

@@ -38,7 +38,7 @@ package enum ContentDigest {
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var length: CUnsignedInt = 0
     guard EVP_DigestFinal_ex(context, &digest, &length) == 1, length == 32 else { throw Hash.unavailable }
-    return Hash.hexadecimal(Array(digest.prefix(32)))
+    return digest.prefix(32).hexadecimal
   }
 
   private static func unreadable(_ file: BodyFile, _ error: CInt) -> StageFailure {

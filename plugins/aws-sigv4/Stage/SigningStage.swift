@@ -114,7 +114,7 @@ package struct SigningStage: RequestInterceptor, IssueInterceptor {
 
 // The hash of the body.
 extension SigningStage {
-  /// The hash of a large body; nil if the body is small, if there is none, or if it is not signed.
+  /// Returns the hash of a large body. Returns nil without a body, for a small one, and for one that is not signed.
   private func hashed(_ request: StageRequest, _ signer: RequestSigner) async throws -> HashedBody? {
     if let bytes = request.body {
       guard bytes.count > Self.smallBytes else { return nil }

@@ -1,4 +1,5 @@
 import CCrypto
+import SluiceMessages
 
 /// A SHA-256 digest, which names an entry on disk, shows whether the entry is complete, or stands for a secret that
 /// must not be stored.
@@ -22,10 +23,7 @@ struct Digest: Hashable, Sendable {
   static var isAvailable: Bool { compute([]) != nil }
 
   /// 64 lower-case hex digits.
-  var hex: String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-  }
+  var hex: String { bytes.hexadecimal }
 
   private static func compute(_ pieces: [[UInt8]]) -> [UInt8]? {
     guard let context = EVP_MD_CTX_new() else { return nil }

@@ -1,5 +1,5 @@
 import CCrypto
-import SluicePluginHost
+import SluiceMessages
 
 /// Computes the SHA-256 of bytes that arrive in pieces.
 final class StreamingHash {
@@ -21,6 +21,6 @@ final class StreamingHash {
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var length: CUnsignedInt = 0
     guard EVP_DigestFinal_ex(context, &digest, &length) == 1 else { return "" }
-    return ContentHash.hexadecimal(digest.prefix(Int(length)))
+    return digest.prefix(Int(length)).hexadecimal
   }
 }

@@ -1,4 +1,5 @@
 import CCrypto
+import SluiceMessages
 import SluicePluginFile
 import SluicePluginHost
 package import SluiceUpdateRules
@@ -50,7 +51,7 @@ private enum KnownSignature {
 extension KeyID {
   /// The id of a public key.
   package init(of publicKey: [UInt8]) throws(UpdateError) {
-    guard let digest = ContentHash.digest(of: publicKey), let id = KeyID(hex: ContentHash.hexadecimal(digest)) else {
+    guard let digest = ContentHash.digest(of: publicKey), let id = KeyID(hex: digest.hexadecimal) else {
       throw Ed25519Verifier.unavailable
     }
     self = id

@@ -1,4 +1,5 @@
 import CCrypto
+import SluiceMessages
 
 /// A hash of Digest authentication (RFC 7616 §3.3, §6.1).
 package struct DigestAlgorithm: Sendable, Hashable {
@@ -28,9 +29,7 @@ package struct DigestAlgorithm: Sendable, Hashable {
     var length: CUnsignedInt = 0
     let status = bytes.withUnsafeBytes { EVP_Digest($0.baseAddress, $0.count, &digest, &length, function, nil) }
     guard status == 1 else { return nil }
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-      decoding: digest.prefix(Int(length)).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    return digest.prefix(Int(length)).hexadecimal
   }
 
   private var function: OpaquePointer? {

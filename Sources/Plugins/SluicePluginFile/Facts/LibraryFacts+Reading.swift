@@ -1,5 +1,6 @@
 import CElf
 import Glibc
+import SluiceMessages
 public import SluicePluginHost
 import SluiceSupport
 
@@ -74,7 +75,7 @@ extension LibraryFacts {
   /// The build id in a section or segment of notes, in hex.
   static func buildID(_ notes: [UInt8]) -> String? {
     for record in NoteRecords(notes[...]) where record.owner == "GNU" && record.type == UInt32(NT_GNU_BUILD_ID) {
-      return record.contents.first.map { ContentHash.hexadecimal($0) }
+      return record.contents.first.map(\.hexadecimal)
     }
     return nil
   }

@@ -1,4 +1,5 @@
 import CCrypto
+import SluiceMessages
 package import SluicePluginHost
 
 extension ContentHash {
@@ -10,7 +11,7 @@ extension ContentHash {
 
   init?(of bytes: UnsafeRawBufferPointer) {
     guard let digest = Self.digest(of: bytes) else { return nil }
-    self.init(hex: Self.hexadecimal(digest))
+    self.init(hex: digest.hexadecimal)
   }
 
   /// The 32 bytes of the hash; nil if libcrypto refuses.

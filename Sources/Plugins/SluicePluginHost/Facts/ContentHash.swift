@@ -12,10 +12,4 @@ public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
 
   /// The same as ``hex``.
   public var description: String { hex }
-
-  package static func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    let characters = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-    return String(decoding: characters, as: UTF8.self)
-  }
 }

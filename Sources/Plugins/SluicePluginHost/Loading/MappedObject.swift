@@ -1,4 +1,5 @@
 import CLinux
+import SluiceMessages
 
 /// A library as the dynamic loader has mapped it.
 struct MappedObject {
@@ -13,7 +14,7 @@ struct MappedObject {
     guard sluice_mapped_library_at(address, &library) != 0 else { return nil }
     let buildID = UnsafeBufferPointer(start: library.build_id, count: library.build_id_size)
     return MappedObject(
-      loadAddress: UInt(library.load_address), buildID: buildID.isEmpty ? nil : ContentHash.hexadecimal(buildID))
+      loadAddress: UInt(library.load_address), buildID: buildID.isEmpty ? nil : buildID.hexadecimal)
   }
 
   static func buildID(ofHandle handle: UnsafeMutableRawPointer) -> String? {
