@@ -2,6 +2,7 @@ import Glibc
 import SluiceJSON
 import SluiceMessages
 import SluiceServer
+import SluiceSupport
 import SluiceTestKit
 import Testing
 
@@ -124,6 +125,28 @@ import Testing
     #expect(ledger.note(at: .seconds(100), goesBack: false, wasReady: true) == .restart, "long ago")
     #expect(ledger.note(at: .seconds(101), goesBack: false, wasReady: false) == .giveUp)
     #expect(ledger.note(at: .seconds(101), goesBack: true, wasReady: false) == .restart, "other builds")
+  }
+
+  // MARK: Libraries
+
+  @Test func `a change that the session saw before its event came is reported once`() throws {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write("x", to: "a.so")
+    var library = LibraryState(plugins: ["a"], seen: SystemPath.status(of: file))
+    // The session reads the file for reasons of its own, between the change and the event of the change.
+    try folder.write("xx", to: "a.so")
+    let changed = SystemPath.status(of: file)
+    let early = [LibraryState.Cause.session, .file, .file].map { library.noteKnownContent(changed, because: $0) }
+    #expect(early == [false, true, false])
+    // The end of a build is always reported, but not the events of the files that it wrote.
+    let built = [LibraryState.Cause.build, .file].map { library.noteKnownContent(changed, because: $0) }
+    #expect(built == [true, false])
+    // The events of new content are not reported, and later changes are.
+    library.noteNewContent(changed)
+    let same = library.noteKnownContent(changed, because: .file)
+    try folder.write("xxx", to: "a.so")
+    let later = library.noteKnownContent(SystemPath.status(of: file), because: .file)
+    #expect(!same && later)
   }
 
   // MARK: The end

@@ -59,7 +59,7 @@ extension DevSession {
   private func copies(for configuration: Configuration) throws(CommandError) -> [String: String] {
     var files = [settings.configuration: try sources.write(configuration.text ?? [], as: "configuration.json")]
     for library in configuration.libraries {
-      noteStatus(of: library)
+      libraries[library]?.seen = SystemPath.status(of: library)
       let image = try? LibraryImage(reading: library)
       libraries[library]?.started = image?.hash.hex
       if let newest = good.newest(of: library), image == nil || !suspects.contains(newest.hash) {

@@ -57,10 +57,13 @@ extension DevSession {
 
   /// Reads the library; nil if its content serves or was refused.
   private func look(at library: String, because cause: LibraryState.Cause) -> Look? {
-    let isChanged = noteStatus(of: library)
+    let status = SystemPath.status(of: library)
     let image: LibraryImage
     do throws(PluginError) { image = try LibraryImage(reading: library) } catch {
-      guard error.code == .changedWhileRead else { return Look(hash: nil) }
+      guard error.code == .changedWhileRead else {
+        libraries[library]?.seen = status
+        return Look(hash: nil)
+      }
       let subject = InotifyWatch.Subject.file(library)
       debounce.note(subject, at: MonotonicClock.now, silence: subject.silence)
       return nil
@@ -68,30 +71,20 @@ extension DevSession {
     let hash = image.hash.hex
     let isServing = hash == good.serving[library]?.hash
     guard isServing || hash == libraries[library]?.refused else {
-      libraries[library]?.saidUnchanged = false
+      libraries[library]?.noteNewContent(status)
       libraries[library]?.candidate = (hash, image.bytes)
       return Look(hash: hash)
     }
-    let isNews = isChanged && libraries[library]?.saidUnchanged == false
-    if cause == .build || (cause == .file && isNews) { sayUnchanged(library, hash, cause, isServing: isServing) }
+    if libraries[library]?.noteKnownContent(status, because: cause) == true {
+      sayUnchanged(library, hash, cause, isServing: isServing)
+    }
     // A build that was refused before is tried again if it comes after another build.
     if isServing { libraries[library]?.refused = nil }
     return nil
   }
 
-  /// Notes the status of the file that is about to be read. Returns whether it differs from the last one.
-  @discardableResult
-  func noteStatus(of library: String) -> Bool {
-    var status = stat()
-    guard stat(library, &status) == 0 else { return true }
-    let seen = libraries[library]?.seen
-    libraries[library]?.seen = status
-    return seen.map { !status.isUnchanged(since: $0) } ?? true
-  }
-
   /// Unchanged content is reported, because the user has built the plugin and would wonder why nothing happens.
   private func sayUnchanged(_ library: String, _ hash: String, _ cause: LibraryState.Cause, isServing: Bool) {
-    libraries[library]?.saidUnchanged = true
     let serving = good.serving[library]
     let words = serving.map { "\($0.version) generation \($0.generation) serves" }
     let text =

@@ -1,6 +1,7 @@
 import Glibc
 import SluiceControl
 import SluiceJSON
+import SluiceSupport
 
 /// The engine's process, and what it is doing.
 struct RunningEngine {
@@ -74,8 +75,9 @@ struct LibraryState {
   var waiting: Duration?
   /// The strongest reason to look at the file since then.
   var cause = Cause.session
-  /// The status of the file before the session last read it. A change that the file already had then is not reported
-  /// again: the end of a build and the events of the files that it wrote come separately.
+  /// The status of the file when the session last handled a change of it, or started the engine. A change that the file
+  /// already had then is not reported again: the end of a build and the events of the files that it wrote come
+  /// separately.
   var seen: stat?
 
   /// Why the session looks at the file of a library.
@@ -86,6 +88,25 @@ struct LibraryState {
     case file
     /// A build of changed sources has ended. Unchanged content is always reported.
     case build
+  }
+
+  /// Notes that the session has read content that neither serves nor was refused.
+  /// - Parameter status: the status of the file before it was read.
+  mutating func noteNewContent(_ status: stat?) {
+    seen = status
+    saidUnchanged = false
+  }
+
+  /// Notes that the session has read content that serves or was refused. Returns whether that must be reported.
+  /// - Parameter status: the status of the file before it was read.
+  mutating func noteKnownContent(_ status: stat?, because cause: Cause) -> Bool {
+    // A look that no change has caused notes nothing, so that a change just before it is reported with its own event.
+    guard cause != .session else { return false }
+    let isChanged = status.map { status in seen.map { !status.isUnchanged(since: $0) } ?? true } ?? true
+    if let status { seen = status }
+    guard cause == .build || (isChanged && !saidUnchanged) else { return false }
+    saidUnchanged = true
+    return true
   }
 }
 
