@@ -62,8 +62,8 @@ package struct LedgerEntry: Sendable, Hashable {
       event.kind, event.exchange.id, sequence: event.sequence, at: event.time, attempt: event.exchange.attempt,
       hop: event.exchange.hop, status: event.status, receivedStatus: event.receivedStatus, outcome: event.outcome,
       errorCode: event.error?.code, errorStage: event.error?.stage, duration: event.duration, timings: event.timings,
-      requestID: event.exchange.requestID, method: event.exchange.nativeRequest.method,
-      url: event.exchange.nativeRequest.url.string)
+      requestID: event.exchange.requestID, method: event.exchange.requestForms.native.method,
+      url: event.exchange.requestForms.native.url.string)
     trace = event.exchange.hopTraceContext
     trace.flags = []
     span = event.span.map(LedgerSpan.init)

@@ -198,7 +198,7 @@ extension LedgerStory {
 
   private static func respond(_ status: Int) -> (Exchange) -> Verdict {
     {
-      $0.nativeResponse = Response(status: status)
+      $0.responseForms.native = Response(status: status)
       return .respond
     }
   }
@@ -206,7 +206,7 @@ extension LedgerStory {
   private static func changing(to status: Int) -> Stage {
     Stage {
       $0.response = {
-        $0.nativeResponse?.status = status
+        $0.responseForms.native?.status = status
         return .proceed
       }
     }

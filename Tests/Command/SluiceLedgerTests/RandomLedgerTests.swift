@@ -32,12 +32,12 @@ import Testing
     }
 
     func interceptRequest(_ exchange: Exchange) -> Verdict {
-      if chance.isOne(in: 4) { exchange.nativeRequest.method = "PUT" }
+      if chance.isOne(in: 4) { exchange.requestForms.native.method = "PUT" }
       if chance.isOne(in: 4), let url = try? HTTPURL("http://example.com/\(chance.number(below: 9))") {
-        exchange.nativeRequest.url = url
+        exchange.requestForms.native.url = url
       }
       // The stage sets a response, but does not answer with it.
-      if chance.isOne(in: 30) { exchange.nativeResponse = Response(status: 202) }
+      if chance.isOne(in: 30) { exchange.responseForms.native = Response(status: 202) }
       return verdict(exchange, canSuspend: true)
     }
     func interceptRedirect(_ exchange: Exchange, _ redirect: Redirect) -> Verdict {
@@ -47,7 +47,7 @@ import Testing
       chance.isOne(in: 2) ? .respond : verdict(exchange, canSuspend: true)
     }
     func interceptResponse(_ exchange: Exchange) -> Verdict {
-      if chance.isOne(in: 4) { exchange.nativeResponse?.status = 203 }
+      if chance.isOne(in: 4) { exchange.responseForms.native?.status = 203 }
       return verdict(exchange, canSuspend: true)
     }
     func interceptFailure(_ exchange: Exchange, _ failure: TransactionError) -> Verdict {
@@ -63,7 +63,7 @@ import Testing
       case 1: return .fault(StageFailure(code: "stage_fault", message: "a broken rule"))
       case 2, 3: return .retry(after: .milliseconds(chance.number(below: 30)))
       case 4:
-        if canSuspend { exchange.nativeResponse = Response(status: chance.isOne(in: 3) ? 500 : 200) }
+        if canSuspend { exchange.responseForms.native = Response(status: chance.isOne(in: 3) ? 500 : 200) }
         return .respond
       case 5: return .suspended
       case 6, 7, 8:

@@ -31,7 +31,7 @@ struct HostFieldTests {
   @Test(arguments: [["a", "b"], ["a b"], [""]])
   func `an invalid Host that a request stage sets is not sent`(_ hosts: [String]) throws {
     let stage = StubStage(.request) { exchange in
-      for host in hosts { exchange.nativeRequest.headers.append("host", host) }
+      for host in hosts { exchange.requestForms.native.headers.append("host", host) }
       return .proceed
     }
     let (result, issued) = try run([:], request: stage)

@@ -98,7 +98,7 @@ import Testing
     let fixture = RetryFixture(
       Self.policy,
       request: StubStage(.request) {
-        $0.nativeRequest.method = "POST"
+        $0.requestForms.native.method = "POST"
         return .proceed
       }, answer: RetryFixture.answers([503]))
     #expect(try fixture.run("GET").attempts == 1)
@@ -128,7 +128,7 @@ import Testing
     let fixture = RetryFixture(
       Self.policy,
       response: StubStage(.response) {
-        $0.nativeResponse?.status = 200
+        $0.responseForms.native?.status = 200
         return .proceed
       }, answer: RetryFixture.answers([503]))
     #expect(try fixture.run().attempts == 1)
@@ -138,7 +138,7 @@ import Testing
     let fixture = RetryFixture(
       Self.policy,
       request: StubStage(.request) {
-        $0.nativeResponse = Response(status: 503)
+        $0.responseForms.native = Response(status: 503)
         return .respond
       }, answer: RetryFixture.answers([]))
     #expect(try fixture.run().attempts == 1)
@@ -255,7 +255,7 @@ import Testing
     let fixture = RetryFixture(
       Self.policy,
       request: StubStage(.request) {
-        $0.nativeRequest.headers.append("x-attempt", "\($0.attempt)")
+        $0.requestForms.native.headers.append("x-attempt", "\($0.attempt)")
         return .proceed
       }, answer: RetryFixture.answers([503, 503]))
     #expect(try fixture.run().attempts == 3)

@@ -31,7 +31,7 @@ import Testing
 
   private static func answer(_ status: Int) -> StubStage {
     StubStage([.request, .response, .failure]) {
-      $0.nativeResponse = Response(status: status)
+      $0.responseForms.native = Response(status: status)
       return .respond
     }
   }
@@ -70,7 +70,7 @@ import Testing
 
   @Test func `a status that a stage changed is reported together with the server's status`() throws {
     let stage = StubStage(.response) {
-      $0.nativeResponse?.status = 500
+      $0.responseForms.native?.status = 500
       return .proceed
     }
     let error = try #require(try Self.run(.response(Response(status: 200)), response: stage).error)
@@ -82,7 +82,7 @@ import Testing
     let stage = StubStage([.request, .response]) { exchange in
       guard exchange.attempt == 0 else { return .proceed }
       guard exchange.hasResponse else {
-        exchange.nativeResponse = Response(status: 403)
+        exchange.responseForms.native = Response(status: 403)
         return .respond
       }
       return .retry(after: .zero)

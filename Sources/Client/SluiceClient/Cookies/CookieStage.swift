@@ -21,7 +21,7 @@ final class CookieStage: Interceptor, Tracer {
 
   func interceptIssue(_ exchange: Exchange) -> Verdict {
     let given = exchange.issueHeaders?[bytes: "cookie"] ?? []
-    guard given.isEmpty || besidesGiven, var value = jar.header(for: exchange.nativeRequest.url) else {
+    guard given.isEmpty || besidesGiven, var value = jar.header(for: exchange.requestForms.native.url) else {
       return .proceed
     }
     for cookies in given where !cookies.isEmpty { value += Array("; ".utf8) + cookies }
@@ -32,8 +32,8 @@ final class CookieStage: Interceptor, Tracer {
   func record(_ event: TraceEvent) {
     // If a hop fails while the stages wait for its body, its head is reported only when the hop ends.
     guard event.kind == .didReceive || event.status != 0 && event.receivedStatus == 0,
-      let response = event.exchange.nativeResponse
+      let response = event.exchange.responseForms.native
     else { return }
-    jar.receive(response.headers, from: event.exchange.nativeRequest.url)
+    jar.receive(response.headers, from: event.exchange.requestForms.native.url)
   }
 }

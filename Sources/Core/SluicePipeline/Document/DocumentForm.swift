@@ -25,13 +25,32 @@ package final class DocumentForm {
   package let document: any MessageDocument
   /// True once a stage has asked for the document in order to write it; from then on the native form is out of date
   /// until the phase ends.
-  package var isTruth: Bool
+  package var isCurrent: Bool
   /// The stage that last asked to write, which is at fault if the document turns out to be invalid.
   package var lastWriter: String
 
-  package init(document: any MessageDocument, isTruth: Bool, lastWriter: String) {
+  package init(document: any MessageDocument, isCurrent: Bool, lastWriter: String) {
     self.document = document
-    self.isTruth = isTruth
+    self.isCurrent = isCurrent
     self.lastWriter = lastWriter
+  }
+
+  func request(from original: Request) throws(TransactionError) -> Request {
+    do { return try document.request(from: original) } catch { throw blame(error) }
+  }
+
+  func response(from original: Response) throws(TransactionError) -> Response {
+    do { return try document.response(from: original) } catch { throw blame(error) }
+  }
+
+  func target(from original: Request) throws(TransactionError) -> RequestTarget {
+    do { return try document.target(from: original) } catch { throw blame(error) }
+  }
+
+  /// The error of a written document that is known to be invalid; otherwise nil.
+  var failure: TransactionError? { isCurrent ? document.failure.map { blame($0) } : nil }
+
+  private func blame(_ error: MessageError) -> TransactionError {
+    TransactionError(code: .stageFault, message: "it left an invalid document: \(error)", stage: lastWriter)
   }
 }

@@ -46,8 +46,8 @@ extension Transaction {
   }
 
   func isRequestBodyWhole(for index: Int) -> Bool {
-    if case .stream = nativeRequest.body { return false }
-    return nativeRequest.body.isEmpty || pendingStages(.request, before: index).isEmpty
+    if case .stream = requestForms.native.body { return false }
+    return requestForms.native.body.isEmpty || pendingStages(.request, before: index).isEmpty
   }
 
   private func isPieceStage(_ binding: StageBinding, _ capability: StageCapabilities) -> Bool {
@@ -83,24 +83,22 @@ extension Transaction {
   }
 
   private func passRequest(before end: Int) throws(TransactionError) -> TransactionMachine.Event? {
-    if case .stream(let stream) = nativeRequest.body {
+    if case .stream(let stream) = requestForms.native.body {
       // The body is gathered first, so that another attempt begins with the body that the caller gave.
       return pass(.request, [], from: stream.taken()) { transaction, body in
         transaction.gatheredBody = body
         transaction.machine.bodyBecameReplayable()
-        transaction.nativeRequest.body = body
-        transaction.requestDocument = nil
+        transaction.requestForms.replaceBody(with: body)
         return transaction.passBody(.request, before: end)
       }
     }
     let stages = pendingStages(.request, before: end)
-    guard !stages.isEmpty, !nativeRequest.body.isEmpty else { return .bodyPassed }
-    let source = try stream(of: nativeRequest.body)
+    guard !stages.isEmpty, !requestForms.native.body.isEmpty else { return .bodyPassed }
+    let source = try stream(of: requestForms.native.body)
     forgetDerivedFields(.request, stages)
     return pass(.request, stages, from: source) { transaction, body in
       transaction.thisAttempt.requestPassedTo = end
-      transaction.nativeRequest.body = body
-      transaction.requestDocument = nil
+      transaction.requestForms.replaceBody(with: body)
       return .bodyPassed
     }
   }
@@ -108,7 +106,7 @@ extension Transaction {
   private func passResponse(before end: Int) throws(TransactionError) -> TransactionMachine.Event? {
     let stages = pendingStages(.response, before: end)
     thisHop.responsePassedTo = max(thisHop.responsePassedTo, end)
-    guard let body = nativeResponse?.body else { return .bodyPassed }
+    guard let body = responseForms.native?.body else { return .bodyPassed }
     let isStreamed = if case .stream = body { true } else { false }
     guard !stages.isEmpty || isStreamed else { return .bodyPassed }
     if isStreamed, end == pipeline.responseStages.count, let sink {
@@ -118,7 +116,7 @@ extension Transaction {
     forgetDerivedFields(.response, stages)
     return pass(.response, stages, from: source) { transaction, body in
       transaction.setResponseBody(body)
-      transaction.responseDocument = nil
+      transaction.responseForms.document = nil
       return .bodyPassed
     }
   }
@@ -127,7 +125,7 @@ extension Transaction {
   private func deliver(_ stream: BodyStream, _ stages: [Int], to sink: any BodySink) -> TransactionMachine.Event? {
     if !stages.isEmpty { forgetDerivedFields(.response, stages) }
     setResponseBody(.empty)
-    if let head = nativeResponse { sink.begin(head) }
+    if let head = responseForms.native { sink.begin(head) }
     return run(BodyPassage(self, .response, stages, from: .stream(stream), to: .sink(sink))) { _, _ in .bodyPassed }
   }
 
@@ -179,8 +177,8 @@ extension Transaction {
   /// Makes the transport read the request body through the remaining stages, if there are any or if the caller streams
   /// the body. With stages, the length is not known before the end, so the request is sent in chunks.
   func routeRequestBody() throws(TransactionError) {
-    if Self.isEmpty(&nativeRequest) { return }
-    let body = nativeRequest.body
+    if Self.isEmpty(&requestForms.native) { return }
+    let body = requestForms.native.body
     let isStreamed = if case .stream = body { true } else { false }
     if isStreamed, asksFirst(body) { return }
     let stages = body.isEmpty && !isStreamed ? [] : pendingStages(.request, before: pipeline.requestStages.count)
@@ -205,10 +203,9 @@ extension Transaction {
       guard let self else { return }
       self.loop.post { self.transfer?.resumeSending() }
     }
-    unroutedBody = body
-    unroutedTrailers = nativeRequest.sharedTrailers
+    wholeContent = requestForms.native.content
     if !stages.isEmpty { forgetDerivedFields(.request, stages) }
-    nativeRequest.body = .stream(reader)
+    requestForms.native.body = .stream(reader)
   }
 
   /// Whether there is no body. Reads the body in place, without a copy.
@@ -222,7 +219,7 @@ extension Transaction {
     thisHop.responsePassedTo = pipeline.responseStages.count
     if !stages.isEmpty { forgetDerivedFields(.response, stages) }
     if let sink {
-      if let head = nativeResponse { sink.begin(head) }
+      if let head = responseForms.native { sink.begin(head) }
       return setPassage(BodyPassage(self, .response, stages, from: .wire, to: .sink(sink)))
     }
     let gatherer = environment.transport.makeBodyGatherer(transferOptions)
@@ -248,7 +245,7 @@ extension Transaction {
     case .failed(let error, _): return .abort(error)
     case .done(let body): if let body { setResponseBody(body) }
     }
-    dropResponseView()
+    responseForms.dropView()
     return .ended(nil)
   }
 
@@ -257,11 +254,11 @@ extension Transaction {
   private func forgetDerivedFields(_ side: MessageSide, _ stages: [Int]) {
     let fields: DerivedFields?
     if side == .request {
-      nativeRequest.headers.remove("content-length")
-      fields = stages.isEmpty ? nil : nativeRequest.removeDerivedFields()
+      requestForms.native.headers.remove("content-length")
+      fields = stages.isEmpty ? nil : requestForms.native.removeDerivedFields()
     } else {
-      nativeResponse?.headers.remove("content-length")
-      fields = stages.isEmpty || isBodiless ? nil : nativeResponse?.removeDerivedFields()
+      responseForms.native?.headers.remove("content-length")
+      fields = stages.isEmpty || isBodiless ? nil : responseForms.native?.removeDerivedFields()
     }
     if let fields { warn(about: fields, side, stages) }
   }
@@ -276,7 +273,7 @@ extension Transaction {
   func forgetDerivedFields(in trailers: inout HeaderFields, _ passage: BodyPassage) {
     guard !passage.stages.isEmpty else { return }
     let isResponse = passage.side == .response
-    let head = (isResponse ? nativeResponse?.headers : nativeRequest.headers) ?? HeaderFields()
+    let head = (isResponse ? responseForms.native?.headers : requestForms.native.headers) ?? HeaderFields()
     warn(
       about: trailers.removeDerivedTrailers(isResponse: isResponse, head: head), passage.side, passage.stages)
   }
@@ -333,7 +330,7 @@ private final class PassageSlot: @unchecked Sendable {
   }
 
   /// The trailers that the caller set, with the changes of the stages.
-  var trailers: HeaderFields { passage?.transaction?.nativeRequest.trailers ?? HeaderFields() }
+  var trailers: HeaderFields { passage?.transaction?.requestForms.native.trailers ?? HeaderFields() }
 }
 
 /// Bytes that are taken piece by piece. Unchecked because they are confined to the loop.

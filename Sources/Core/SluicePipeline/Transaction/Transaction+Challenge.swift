@@ -23,7 +23,7 @@ extension Transaction {
   /// Credentials for a proxy go only to a proxy; a server that demands them gets none. In a tunnel, a 407 comes from
   /// the server.
   private func mayAnswer(_ status: Int) -> Bool {
-    let origin = nativeRequest.url.origin
+    let origin = requestForms.native.url.origin
     if status == 407 {
       return environment.transport.usesProxy(for: origin)
     }
@@ -35,13 +35,13 @@ extension Transaction {
   /// the transaction.
   func answerOurselves(_ hops: HopState) -> Bool {
     if hops.status == 407 {
-      let origin = nativeRequest.url.origin
+      let origin = requestForms.native.url.origin
       return environment.transport.answerProxy(hops.challenges, for: origin, answered: hops.answered)
     }
     guard let responder = pipeline.settings.challengeResponder,
       let value = responder.answer(hops.challenges, status: hops.status, on: self)
     else { return false }
-    nativeRequest.headers["Authorization"] = value
+    requestForms.native.headers["Authorization"] = value
     return true
   }
 
@@ -51,10 +51,10 @@ extension Transaction {
     hops.forgetVisited()
     let name = hops.status == 407 ? "proxy-authorization" : "authorization"
     let marks = hops.status == 407 ? HeaderFields.Marks.credentials.union(.forProxy) : .credentials
-    var next = nativeRequest.headers.firstIndex(named: name.utf8.span)
+    var next = requestForms.native.headers.firstIndex(named: name.utf8.span)
     while let index = next {
-      nativeRequest.headers.mark(at: index, marks)
-      next = nativeRequest.headers.firstIndex(named: name.utf8.span, from: index + 1)
+      requestForms.native.headers.mark(at: index, marks)
+      next = requestForms.native.headers.firstIndex(named: name.utf8.span, from: index + 1)
     }
   }
 }
@@ -66,7 +66,7 @@ extension Transaction {
 
   /// Leaves out the body of the hop if the server must be asked first.
   ///
-  /// - Returns: whether the body is left out. ``unroutedBody`` then has it.
+  /// - Returns: whether the body is left out. ``wholeContent`` then has it.
   func asksFirst(_ body: Body) -> Bool {
     guard case .stream = body, hops?.isUnprotected != true,
       pipeline.settings.challengeResponder?.awaitsChallenge(for: self) == true
@@ -74,10 +74,8 @@ extension Transaction {
     let hops = self.hops ?? HopState()
     self.hops = hops
     hops.isAsking = true
-    unroutedBody = body
-    unroutedTrailers = nativeRequest.sharedTrailers
-    nativeRequest.body = .empty
-    nativeRequest.sharedTrailers = nil
+    wholeContent = requestForms.native.content
+    requestForms.native.content = RequestContent(body: .empty, trailers: nil)
     return true
   }
 

@@ -3,7 +3,7 @@ package import SluiceMessages
 // Hops that the transport begins by itself.
 extension Transaction {
   /// The response as stages have left it so far. [loop]
-  package var responseNow: Response? { nativeResponse }
+  package var responseNow: Response? { responseForms.native }
 
   package func transferDidContinue(
     after head: consuming Response?, with next: consuming Request, _ timings: TransferTimings
@@ -20,15 +20,13 @@ extension Transaction {
       noteHopEnd(reason)
       emitRetry(after: .zero, reason)
     }
-    nativeRequest = next
-    requestDocument = nil
+    requestForms.replace(with: next)
     beginSending()
     openHop = .begun(pipeline.traced.contains(.didEndHop) ? now() : started)
   }
 
   private func noteCrossing(_ head: Response, _ next: borrowing Request) {
-    nativeResponse = head
-    responseDocument = nil
+    responseForms.replace(with: head)
     thisHop.wireStatus = head.status
     emit(.didReceive)
     guard Redirect.isRedirect(head.status) else { return }
@@ -37,7 +35,7 @@ extension Transaction {
     hops.redirects += 1
     hops.redirect = Redirect(
       status: head.status, url: next.url, method: next.method,
-      isCrossOrigin: next.url.origin != nativeRequest.url.origin, keepsBody: !next.body.isEmpty)
+      isCrossOrigin: next.url.origin != requestForms.native.url.origin, keepsBody: !next.body.isEmpty)
     metrics.countRedirect()
     emit(.willRedirect)
   }

@@ -4,7 +4,7 @@ import SluiceMessages
 extension Transaction {
   /// Returns the event with which the machine is told about the head of a response.
   func eventOfHead() -> TransactionMachine.Event {
-    guard let head = nativeResponse else { return .head }
+    guard let head = responseForms.native else { return .head }
     if head.status < 300 { return isAsking ? .crossed(unprotected()) : .head }
     let crossing =
       head.status < 400 ? redirected(head) : head.status == 401 || head.status == 407 ? challenged(head) : nil
@@ -19,7 +19,7 @@ extension Transaction {
   func hopStage(_ index: Int) -> StageBinding { (pipeline.hopStages + delegates)[index] }
 
   /// The body of this hop before stages change its pieces.
-  private var hopBody: Body { unroutedBody ?? nativeRequest.body }
+  private var hopBody: Body { wholeContent?.body ?? requestForms.native.body }
 
   /// Whether the body of this hop can be sent again. It is untouched while the server is asked for its challenge.
   var isHopReplayable: Bool { isAsking || hopBody.isReplayable }
@@ -74,11 +74,11 @@ extension Transaction {
     guard let hops else { return }
     restoreBody()
     if hops.redirect != nil { follow(hops) } else { sendCredentials(hops) }
-    requestDocument = nil
+    requestForms.document = nil
     beginSending()
   }
 
-  /// Prepares the current ``Exchange/nativeRequest`` for sending.
+  /// Prepares the current request (``Exchange/requestForms``) for sending.
   func beginSending() {
     if spans != nil { tellSpans() }
     restoreBody()
@@ -89,10 +89,8 @@ extension Transaction {
 
   private func restoreBody() {
     hops?.isAsking = false
-    if let unroutedBody {
-      nativeRequest.body = unroutedBody
-      nativeRequest.sharedTrailers = unroutedTrailers
-    }
-    unroutedBody = nil
+    guard let wholeContent else { return }
+    requestForms.native.content = wholeContent
+    self.wholeContent = nil
   }
 }

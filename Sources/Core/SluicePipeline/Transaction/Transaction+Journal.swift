@@ -26,14 +26,14 @@ extension Transaction {
     }
     let recorder = ExchangeRecorder(
       request, parent, at: loop.wallClock, environment.transport, settings.transfer, environment.callOuts)
-    nativeRequest.body = recorder.tapped(request.body)
+    requestForms.native.body = recorder.tapped(request.body)
     notes = TransactionNotes(journal, recorder)
   }
 
   @inline(never)
   func noteCall(_ binding: StageBinding) {
     if explanation != nil, phase == .request {
-      explainRequestStage(binding.name, messages.request?.headers ?? nativeRequest.headers)
+      explainRequestStage(binding.name, messages.request?.headers ?? requestForms.native.headers)
     }
     guard let journal = notes?.journal, let callback = StageCall.Callback(phase) else { return }
     let call = StageCall(attempt: attempt, hop: hop, stage: binding.name, callback: callback)
@@ -67,7 +67,7 @@ extension Transaction {
   func sendObserved() {
     let observer = notes?.recorder?.observe(self) { [weak self] in self?.transfer?.resumeReceiving() }
     transfer = environment.transport.start(
-      nativeRequest, transferOptions, observer: observer ?? self)
+      requestForms.native, transferOptions, observer: observer ?? self)
   }
 
   @inline(never)
@@ -98,11 +98,7 @@ extension Request {
 extension Exchange {
   /// The messages as they are now, from the form that is current; neither form is changed.
   fileprivate var messages: MessageState {
-    var state = MessageState(request: nativeRequest, response: nativeResponse, limits: limits)
-    if let form = requestDocument, form.isTruth { state.request = try? form.document.request(from: nativeRequest) }
-    if let form = responseDocument, form.isTruth, let response = nativeResponse {
-      state.response = (try? form.document.response(from: response)) ?? response
-    }
+    var state = MessageState(request: requestForms.current, response: responseForms.current, limits: limits)
     if let issueHeaders { state.request?.headers = issueHeaders }
     return state
   }

@@ -34,8 +34,8 @@ extension Transaction {
   /// Tells the delegates that a hop ends: the transfer of the hop has ended or is about to be cancelled.
   func tellHopEnd(_ timings: TransferTimings, _ connection: ConnectionFacts?, _ error: TransactionError?) {
     let metrics = HopMetrics(
-      attempt: attempt, hop: hop, method: nativeRequest.method,
-      url: nativeRequest.url, status: thisHop.wireStatus == 0 ? nil : thisHop.wireStatus, timings: timings,
+      attempt: attempt, hop: hop, method: requestForms.native.method,
+      url: requestForms.native.url, status: thisHop.wireStatus == 0 ? nil : thisHop.wireStatus, timings: timings,
       connection: connection, error: error)
     tell { $0.transaction(id, didEndHop: metrics) }
   }

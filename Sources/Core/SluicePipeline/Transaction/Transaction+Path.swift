@@ -4,7 +4,7 @@ extension Transaction {
   /// Refuses a request whose path leads to different folders on different servers, if a stage's match holds for only
   /// one of these readings. In this case the engine cannot decide whether to call the stage.
   func checkPath() throws(TransactionError) {
-    let request = nativeRequest
+    let request = requestForms.native
     guard !request.url.withPath({ PathReadings.isPlain($0) }) else { return }
     for binding in pipeline.pathStages {
       guard let readings = binding.match?.disputedReadings(of: request) else { continue }

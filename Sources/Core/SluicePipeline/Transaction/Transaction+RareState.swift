@@ -21,10 +21,9 @@ final class RareState {
     var hopFailure: TransactionError?
     /// Why the policy makes another attempt; nil if a stage asked for it.
     var retryReason: TransactionError?
-    /// The original request body, for a hop that needs it again. It is kept only if stages change its pieces.
-    var unroutedBody: Body?
-    /// The trailers of the request with ``unroutedBody``.
-    var unroutedTrailers: SharedValue<HeaderFields>?
+    /// The content of the request, while the hop sends something else in its place: what stages make of its pieces, or
+    /// nothing.
+    var wholeContent: RequestContent?
     /// The hops so far; nil until there is a redirect or a challenge.
     var hops: HopState?
   }
@@ -66,14 +65,9 @@ extension Transaction {
     set { rareState(toKeep: newValue)?.attempt.retryReason = newValue }
   }
 
-  var unroutedBody: Body? {
-    get { rareState?.attempt.unroutedBody }
-    set { rareState(toKeep: newValue)?.attempt.unroutedBody = newValue }
-  }
-
-  var unroutedTrailers: SharedValue<HeaderFields>? {
-    get { rareState?.attempt.unroutedTrailers }
-    set { rareState(toKeep: newValue)?.attempt.unroutedTrailers = newValue }
+  var wholeContent: RequestContent? {
+    get { rareState?.attempt.wholeContent }
+    set { rareState(toKeep: newValue)?.attempt.wholeContent = newValue }
   }
 
   var hops: HopState? {

@@ -7,7 +7,7 @@ extension Transaction {
     let settings = redirectSettings
     guard settings.maximum > 0 else { return nil }
     do throws(RedirectRefusal) {
-      let redirect = try Redirect(head, to: nativeRequest, hosts: pipeline.settings.hostEncoder)
+      let redirect = try Redirect(head, to: requestForms.native, hosts: pipeline.settings.hostEncoder)
       return redirect.map { crossing($0, head, settings) }
     } catch { return TransactionMachine.Crossing(failure: failure(of: error)) }
   }
@@ -32,7 +32,7 @@ extension Transaction {
   private func failure(
     of redirect: Redirect, _ head: Response, _ hops: HopState, _ settings: RedirectSettings
   ) -> TransactionError? {
-    guard hops.isNew(redirect, from: nativeRequest, head) else {
+    guard hops.isNew(redirect, from: requestForms.native, head) else {
       return TransactionError(
         code: .redirectLoop,
         message:
@@ -72,10 +72,10 @@ extension Transaction {
     hops.redirects += 1
     hops.isUnprotected = false
     metrics.countRedirect()
-    var next = nativeRequest.following(redirect, pipeline.settings.redirects)
+    var next = requestForms.native.following(redirect, pipeline.settings.redirects)
     if hops.answered > 0, !redirect.isCrossOrigin {
       pipeline.settings.challengeResponder?.renew(&next, on: self)
     }
-    nativeRequest = next
+    requestForms.native = next
   }
 }

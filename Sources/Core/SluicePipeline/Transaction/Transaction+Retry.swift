@@ -43,7 +43,7 @@ extension Transaction {
 
   /// How long the server asks to wait; zero if it does not.
   private func retryAfter(_ failure: TransactionError?) -> Duration {
-    guard failure == nil, let headers = nativeResponse?.headers else { return .zero }
+    guard failure == nil, let headers = responseForms.native?.headers else { return .zero }
     return RetryAfter.delay(headers, wallClock: loop.wallClock) ?? .zero
   }
 
@@ -61,9 +61,9 @@ extension Transaction {
     guard machine.plan.retriesByPolicy, !thisAttempt.hasSentUnrepeatable else { return }
     // The policy is read in place, because it would otherwise be copied for each hop.
     if let own = options?.value.retry {
-      thisAttempt.hasSentUnrepeatable = !own.methods.contains(nativeRequest.method)
+      thisAttempt.hasSentUnrepeatable = !own.methods.contains(requestForms.native.method)
     } else {
-      thisAttempt.hasSentUnrepeatable = !pipeline.settings.retry.methods.contains(nativeRequest.method)
+      thisAttempt.hasSentUnrepeatable = !pipeline.settings.retry.methods.contains(requestForms.native.method)
     }
   }
 

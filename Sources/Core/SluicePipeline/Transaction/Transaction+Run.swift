@@ -102,9 +102,8 @@ extension Transaction {
     metrics.countAttempt()
     self.attempt = attempt
     hop = 0
-    nativeRequest = result.originalRequest
-    if let gatheredBody { nativeRequest.body = gatheredBody }
-    requestDocument = nil
+    requestForms.replace(with: result.originalRequest)
+    if let gatheredBody { requestForms.native.body = gatheredBody }
     responseBodyAskers = []
     leaveHop()
     // A connection that did not answer may be dead.
@@ -117,8 +116,7 @@ extension Transaction {
 
   /// Forgets what belongs to the hop that is over, before the next hop or the next attempt.
   func leaveHop() {
-    nativeResponse = nil
-    responseDocument = nil
+    responseForms.replace(with: nil)
     hasOwnResponseBody = false
     forgetIssued()
     endedConnection = nil
@@ -138,22 +136,22 @@ extension Transaction {
     openHop = .begun(pipeline.traced.contains(.didEndHop) ? now() : started)
     renewAttemptDeadline()
     if let options {
-      nativeRequest.sharedOptions = options
-      if !options.value.decodesContent { nativeRequest.omittedDefaults.insert(.acceptEncoding) }
+      requestForms.native.sharedOptions = options
+      if !options.value.decodesContent { requestForms.native.omittedDefaults.insert(.acceptEncoding) }
     }
     if sharedLimits != nil { limitAttempt() }
     guard notes == nil else {
       sendObserved()
       return .wait
     }
-    transfer = environment.transport.start(nativeRequest, transferOptions, observer: self)
+    transfer = environment.transport.start(requestForms.native, transferOptions, observer: self)
     return .wait
   }
 
   /// Stages may have changed the method and the body since the request was checked.
   @inline(never)
   private func checkTrailers() throws(TransactionError) {
-    do { try nativeRequest.validateTrailers() } catch { throw TransactionError(error) }
+    do { try requestForms.native.validateTrailers() } catch { throw TransactionError(error) }
   }
 
   /// The options of every transfer of the transaction.
@@ -166,7 +164,7 @@ extension Transaction {
     if let own = self.options?.value {
       own.apply(to: &options)
       // A client certificate is a credential, so another origin does not get it.
-      options.isElsewhere = nativeRequest.url.origin != result.originalRequest.url.origin
+      options.isElsewhere = requestForms.native.url.origin != result.originalRequest.url.origin
     }
     if isObserved {
       options.tellsProgress = true

@@ -101,7 +101,7 @@ extension Transaction {
   // Not inlined, so that the loop over stages stays small.
   @inline(never)
   private func matching(_ match: StageMatch) -> Matching {
-    do { return try isMatched(by: match) ? .yes : .no } catch { return .unknown(error) }
+    do { return try requestForms.satisfies(match) ? .yes : .no } catch { return .unknown(error) }
   }
 
   /// Checks that a stage's answer is allowed in the current phase and consistent with the stage's use of a token.
@@ -153,7 +153,7 @@ extension Transaction {
     if case .retry(let delay) = verdict, let failure = failureOfWait(delay) {
       return .answered(.fail(failure), stage: binding.name)
     }
-    if verdict == .respond, nativeResponse == nil {
+    if verdict == .respond, responseForms.native == nil {
       return answer(.fault(Self.respondedWithoutResponse), binding)
     }
     return .answered(verdict, stage: binding.name)

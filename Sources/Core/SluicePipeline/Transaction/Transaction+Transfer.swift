@@ -15,7 +15,7 @@ extension Transaction: TransferObserver {
     if spans != nil { tellSpans() }
     issued = IssuedFields(headers)
     metrics.countHop()
-    result.noteSent(&nativeRequest)
+    result.noteSent(&requestForms.native)
     if hasRequestTrailers { noteTrailers() }
     noteIssue()
     emit(.didIssue)
@@ -132,8 +132,7 @@ extension Transaction: TransferObserver {
   package func transferDidReceiveHead(_ head: consuming Response) -> BodyDisposition {
     guard !machine.isDone else { return .discard }
     noteActivity()
-    nativeResponse = consume head
-    responseDocument = nil
+    responseForms.replace(with: consume head)
     hasOwnResponseBody = false
     thisHop.wireStatus = responseStatus
     isAnsweringHead = true
@@ -185,7 +184,7 @@ extension Transaction: TransferObserver {
     if hasOwnResponseBody { return run(.ended(nil), at: clock) }
     if let trailers = end.trailers, !trailers.isEmpty { addTrailers(trailers) }
     if case .empty = end.body {} else { setResponseBody(end.takeBody()) }
-    dropResponseView()
+    responseForms.dropView()
     guard responsePassage != nil else { return perform(machine.ended(nil)) }
     if let event = wireEnded() { run(event, at: clock) }
   }
@@ -194,13 +193,13 @@ extension Transaction: TransferObserver {
   private func addTrailers(_ received: HeaderFields) {
     var trailers = received
     if let responsePassage { forgetDerivedFields(in: &trailers, responsePassage) }
-    let added = nativeResponse?.trailers ?? HeaderFields()
+    let added = responseForms.native?.trailers ?? HeaderFields()
     for index in added.indices {
       trailers.append(
         added.buffer.span.extracting(added.nameRange(at: index)),
         added.buffer.span.extracting(added.valueRange(at: index)))
     }
-    nativeResponse?.trailers = trailers
+    responseForms.native?.trailers = trailers
   }
 
   private func event(of error: TransportError, _ failure: TransactionError) -> TransactionMachine.Event {
@@ -209,7 +208,7 @@ extension Transaction: TransferObserver {
 
   /// Called when the request is issued, and when stages may have changed its trailers.
   @inline(never)
-  private func noteTrailers() { result.changedRequest?.sharedTrailers = nativeRequest.sharedTrailers }
+  private func noteTrailers() { result.changedRequest?.sharedTrailers = requestForms.native.sharedTrailers }
 
   /// The hop is over: moves the headers that it has sent into the result.
   func forgetIssued() {

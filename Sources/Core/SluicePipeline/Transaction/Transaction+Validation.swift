@@ -24,12 +24,12 @@ extension Transaction {
   /// Nil if the body is not extracted, or there is no body.
   private func extractPayload() throws(TransactionError) -> (any Sendable)? {
     guard let extract = checks?.extract else { return nil }
-    guard let response = nativeResponse else { return nil }
-    return try extract(response, nativeRequest.method)
+    guard let response = responseForms.native else { return nil }
+    return try extract(response, requestForms.native.method)
   }
 
   private func validateResponse() throws(TransactionError) {
-    if let validate = checks?.validate, let response = nativeResponse { return try validate(response) }
+    if let validate = checks?.validate, let response = responseForms.native { return try validate(response) }
     let status = responseStatus
     guard status == 0 || pipeline.settings.acceptedStatuses.contains(status) else { throw statusError }
   }

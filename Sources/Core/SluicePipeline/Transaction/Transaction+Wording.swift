@@ -7,12 +7,12 @@ extension Transaction {
 
   /// The whole URL without user, password and fragment; the values of secret query parameters are hidden.
   var shownURL: String {
-    let url = pipeline.settings.secrets.url(nativeRequest.url.string)
+    let url = pipeline.settings.secrets.url(requestForms.native.url.string)
     return PlainText.cut(url, limitBytes: Self.shownURLBytes)
   }
 
   /// Method and URL.
-  var shownRequest: String { "\(nativeRequest.method) \(shownURL)" }
+  var shownRequest: String { "\(requestForms.native.method) \(shownURL)" }
 
   /// The error for a status that is not accepted.
   var statusError: TransactionError {

@@ -233,7 +233,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
     guard let completion = completion.take() else { return }
     result.givenID = takeGivenRequestID()
     // Moved out of the ending transaction, not copied.
-    swap(&result.response, &nativeResponse)
+    swap(&result.response, &responseForms.native)
     result.attributes = attributes
     result.error = error
     if result.notes != nil { noteOutcome() }
@@ -251,9 +251,11 @@ package final class Transaction: Exchange, @unchecked Sendable {
   private func withholdBody() {
     // The stream was not read, and will not be read.
     if machine.streamsOwnBody, hasStreamedResponse { setResponseBody(.empty) }
-    guard !thisAttempt.hasPassedResponseStages, !pipeline.responseStages.isEmpty, nativeResponse != nil else { return }
-    nativeResponse?.body = .empty
-    nativeResponse?.trailers = HeaderFields()
+    guard !thisAttempt.hasPassedResponseStages, !pipeline.responseStages.isEmpty, responseForms.native != nil else {
+      return
+    }
+    responseForms.native?.body = .empty
+    responseForms.native?.trailers = HeaderFields()
   }
 
   private func settleLastForms() -> TransactionError? {

@@ -10,11 +10,11 @@ package final class CredentialResponder: ChallengeResponder {
 
   /// The credentials of a proxy are in the proxy's URL, which the transport uses.
   package func hasCredentials(status: Int, for exchange: Exchange) -> Bool {
-    status == 401 && exchange.nativeRequest.url.userInfo != nil
+    status == 401 && exchange.requestForms.native.url.userInfo != nil
   }
 
   package func answer(_ challenges: [Challenge], status: Int, on exchange: Exchange) -> String? {
-    guard hasCredentials(status: status, for: exchange), let credentials = exchange.nativeRequest.url.credentials
+    guard hasCredentials(status: status, for: exchange), let credentials = exchange.requestForms.native.url.credentials
     else { return nil }
     // If a stage or the caller has set the credentials header, the server has refused these credentials. The engine
     // then does not answer.
@@ -32,11 +32,11 @@ package final class CredentialResponder: ChallengeResponder {
   /// With ``CredentialPolicy/whenAsked``, nobody knows whether the server asks at all.
   package func awaitsChallenge(for exchange: Exchange) -> Bool {
     policy == .digest && hasCredentials(status: 401, for: exchange)
-      && !exchange.nativeRequest.headers.contains("authorization")
+      && !exchange.requestForms.native.headers.contains("authorization")
   }
 
   private func isForeign(_ exchange: Exchange) -> Bool {
-    guard let value = exchange.nativeRequest.headers["authorization"] else { return false }
+    guard let value = exchange.requestForms.native.headers["authorization"] else { return false }
     return CredentialSession.of(exchange, 401)?.value != value
   }
 }

@@ -33,9 +33,9 @@ final class CredentialSession {
     self.credentials = credentials
     self.digest = digest
     self.status = status
-    origin = exchange.nativeRequest.url.origin
+    origin = exchange.requestForms.native.url.origin
     attempt = exchange.attempt
-    answered = (before?.answered ?? []) + [Answer(credentials: credentials, url: exchange.nativeRequest.url)]
+    answered = (before?.answered ?? []) + [Answer(credentials: credentials, url: exchange.requestForms.native.url)]
     clientNonce = digest == nil ? "" : TransactionID(using: &exchange.loop.random).description
   }
 
@@ -55,7 +55,7 @@ final class CredentialSession {
   func keep(on exchange: Exchange) { exchange.attachments[Key.of(status)] = self }
 
   func isFor(_ exchange: Exchange) -> Bool {
-    attempt == exchange.attempt && origin == exchange.nativeRequest.url.origin
+    attempt == exchange.attempt && origin == exchange.requestForms.native.url.origin
   }
 
   /// Whether these credentials were refused for the URL. The server has then refused the user or the password, and
@@ -96,7 +96,7 @@ final class CredentialSession {
   }
 
   private static func nextNonce(_ exchange: Exchange) -> String? {
-    guard let information = exchange.nativeResponse?.headers["authentication-info"] else { return nil }
+    guard let information = exchange.responseForms.native?.headers["authentication-info"] else { return nil }
     return Challenge.parameters(of: information)?.first { $0.name.lowercased() == "nextnonce" }?.value
   }
 }

@@ -16,12 +16,12 @@ extension Credentials {
   /// the server says that only the nonce was too old.
   func answer(to challenges: [Challenge], status: Int, on exchange: Exchange) -> String? {
     let before = CredentialSession.of(exchange, status).flatMap { $0.isFor(exchange) ? $0 : nil }
-    let isRefused = before?.isRefused(self, exchange.nativeRequest.url) == true
+    let isRefused = before?.isRefused(self, exchange.requestForms.native.url) == true
     for challenge in challenges {
       guard let digest = DigestChallenge(challenge) else { continue }
       if isRefused || before?.hasAnswered(digest, self) == true, !digest.isStale { continue }
       let session = CredentialSession(self, digest: digest, status: status, after: before, on: exchange)
-      if let value = session.answer(exchange.nativeRequest) {
+      if let value = session.answer(exchange.requestForms.native) {
         session.keep(on: exchange)
         return value
       }

@@ -74,13 +74,13 @@ final class DelegateStage: Interceptor {
       do { try HeaderFields.check(name: offer.credentialsHeader.utf8.span, value: value.utf8.span) } catch {
         return .fail(StageFailure(code: error.code, message: error.description))
       }
-      exchange.nativeRequest.headers[offer.credentialsHeader] = value
+      exchange.requestForms.native.headers[offer.credentialsHeader] = value
       return .respond
     case .credentials(let user, let password):
       guard let value = Credentials.answer(Array(user.utf8), Array(password.utf8), offer, exchange) else {
         return .proceed
       }
-      exchange.nativeRequest.headers[offer.credentialsHeader] = value
+      exchange.requestForms.native.headers[offer.credentialsHeader] = value
       return .respond
     }
   }
@@ -193,7 +193,8 @@ extension RequestContext {
   init(_ exchange: Exchange) {
     let now = exchange.loop.now
     self.init(
-      path: exchange.nativeRequest.url.path, method: exchange.nativeRequest.method, attemptNumber: exchange.attempt,
+      path: exchange.requestForms.native.url.path, method: exchange.requestForms.native.method,
+      attemptNumber: exchange.attempt,
       requestID: exchange.requestID, transactionID: exchange.id, hop: exchange.hop,
       elapsed: now.duration(since: exchange.started),
       remaining: exchange.deadline == .distantFuture ? nil : exchange.deadline.duration(since: now),

@@ -18,8 +18,8 @@ package enum EventLine {
       line.number("hop", exchange.hop)
       line.text("requestId", exchange.requestID)
       add(exchange.hopTraceContext, to: &line)
-      line.text("method", exchange.nativeRequest.method)
-      line.text("url", secrets.url(exchange.nativeRequest.url.string))
+      line.text("method", exchange.requestForms.native.method)
+      line.text("url", secrets.url(exchange.requestForms.native.url.string))
       if event.status != 0 { line.number("status", event.status) }
       if let status = event.receivedStatus { line.number("receivedStatus", status) }
       if let outcome = event.outcome { line.text("outcome", outcome.name) }

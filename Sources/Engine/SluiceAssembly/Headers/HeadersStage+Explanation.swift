@@ -5,7 +5,7 @@ import SluiceTraceContext
 // Sets the same headers as without an explanation, and records a reason for each header that the stage can set.
 extension HeadersStage {
   func explainIssue(_ exchange: Exchange) -> Verdict {
-    let url = exchange.nativeRequest.url
+    let url = exchange.requestForms.native.url
     let place = settings.hosts.place(of: url)
     guard let fields = exchange.issueHeaders.take() else { return .proceed }
     if let (reason, detail) = obstacle(place, fields, url) {

@@ -42,9 +42,9 @@ final class HeadersStage: Interceptor {
 
   func interceptIssue(_ exchange: Exchange) -> Verdict {
     if exchange.explanation != nil { return explainIssue(exchange) }
-    let kinds = kinds(for: &exchange.nativeRequest.url)
+    let kinds = kinds(for: &exchange.requestForms.native.url)
     guard !kinds.isEmpty, let fields = exchange.issueHeaders.take() else { return .proceed }
-    guard settings.signed == .inject || !Self.isSigned(fields, &exchange.nativeRequest.url) else {
+    guard settings.signed == .inject || !Self.isSigned(fields, &exchange.requestForms.native.url) else {
       exchange.issueHeaders = consume fields
       return .proceed
     }

@@ -43,7 +43,7 @@ final class LoopMetrics: @unchecked Sendable {
   private func didComplete(_ event: TraceEvent) {
     _ = issueTimes.remove(event.exchange.id)
     let nanoseconds = event.time.nanoseconds &- event.exchange.started.nanoseconds
-    let method = MethodClass(method: event.exchange.nativeRequest.method)
+    let method = MethodClass(method: event.exchange.requestForms.native.method)
     series[Self.place(method, StatusClass(status: event.status))].record(nanoseconds: nanoseconds)
   }
 }

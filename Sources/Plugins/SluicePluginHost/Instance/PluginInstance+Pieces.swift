@@ -82,17 +82,16 @@ extension PluginInstance {
 extension Exchange {
   /// Returns nil if the message has no trailers.
   fileprivate func trailers(of side: MessageSide) -> HeaderFields? {
-    if side == .response { return nativeResponse?.trailers }
-    return nativeRequest.hasTrailers ? nativeRequest.trailers : nil
+    if side == .response { return responseForms.native?.trailers }
+    return requestForms.native.hasTrailers ? requestForms.native.trailers : nil
   }
 
   fileprivate func removeTrailer(at index: Int, of side: MessageSide) {
     if side == .request {
-      nativeRequest.trailers.remove(at: index)
-      // If the document is not the authoritative form, it still has the removed field, so it is dropped.
-      if requestDocument?.isTruth == false { requestDocument = nil }
+      requestForms.native.trailers.remove(at: index)
+      requestForms.dropView()
     } else {
-      nativeResponse?.trailers.remove(at: index)
+      responseForms.native?.trailers.remove(at: index)
     }
   }
 }

@@ -86,8 +86,8 @@ enum OriginFunctions {
 extension HostPatternList {
   /// Whether the host of the request's current URL is on the list. A URL that cannot be parsed is on no list.
   fileprivate func matches(_ called: CalledExchange) -> Bool {
-    guard let document = called.requestTruth else {
-      return firstIndex(matching: called.exchange.nativeRequest.url) != nil
+    guard let document = called.requestDocument else {
+      return firstIndex(matching: called.exchange.requestForms.native.url) != nil
     }
     guard let text = document.json["url"]?.string, let url = try? HTTPURL(text, hosts: .idna) else { return false }
     return firstIndex(matching: url) != nil

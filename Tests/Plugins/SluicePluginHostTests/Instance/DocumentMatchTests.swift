@@ -68,7 +68,7 @@ struct DocumentMatchTests {
 
   @Test func `an invalid request document fails the transaction even if the next stage responds`() async throws {
     let (stage, _) = try await Self.stage(["INVALID_HEADER"], match: nil) { exchange in
-      exchange.nativeResponse = Response(status: 204)
+      exchange.responseForms.native = Response(status: 204)
       return .respond
     }
     let result = try stage.run(Self.request())
@@ -85,7 +85,7 @@ private final class NextStage: Interceptor, @unchecked Sendable {
   init(_ answer: @escaping @Sendable (Exchange) -> Verdict) { self.answer = answer }
 
   func interceptRequest(_ exchange: Exchange) -> Verdict {
-    calls.append(exchange.requestDocument?.isTruth == true)
+    calls.append(exchange.requestForms.document?.isCurrent == true)
     return answer(exchange)
   }
 }

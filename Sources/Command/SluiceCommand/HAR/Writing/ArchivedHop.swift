@@ -36,7 +36,7 @@ struct ArchivedHop: Sendable {
 
   /// A hop of which nothing was sent. [loop]
   init(unsent event: TraceEvent) {
-    let request = event.exchange.nativeRequest
+    let request = event.exchange.requestForms.native
     self.init(request, began: UniversalTime.now - event.duration, identity: Identity(event.exchange))
     take(event)
   }

@@ -47,7 +47,7 @@ final class SchemeRule: Interceptor, Tracer {
 
   /// Refuses a scheme that a stage has put in place of the given one.
   func interceptIssue(_ exchange: Exchange) -> Verdict {
-    let url = exchange.nativeRequest.url
+    let url = exchange.requestForms.native.url
     let scheme = url.origin.scheme
     if exchange.hop == 0 { exchange.attachments[self] = Beginning(url) }
     // The URLs are compared, and not the numbers of the hops: the answer to a challenge is also a further hop, but it

@@ -16,7 +16,7 @@ final class HeadRecorder: Sendable {
 
   private func record(_ event: TraceEvent) {
     // If a stage waits for the whole body of a hop, the event with the head comes only at the end of the hop.
-    guard event.kind == .didReceive, let response = event.exchange.nativeResponse else { return }
+    guard event.kind == .didReceive, let response = event.exchange.responseForms.native else { return }
     let (id, head) = (event.exchange.id, HeadText.of(response))
     heads.withLock { $0[id] = head }
   }

@@ -11,7 +11,7 @@ enum RetryNotice {
       "send --retry",
       StageCode(isTrusted: true) { event in
         guard event.kind == .willRetry else { return }
-        let request = event.exchange.nativeRequest
+        let request = event.exchange.requestForms.native
         let status = event.status > 0 ? "the server answered \(event.status)" : "no response"
         let reason = event.error?.description ?? "\(status) to \(request.method) \(mask.url(request.url))"
         StandardError.say(

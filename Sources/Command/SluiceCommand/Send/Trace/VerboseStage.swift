@@ -33,10 +33,10 @@ final class VerboseStage: Interceptor, Tracer {
   func record(_ event: TraceEvent) {
     switch event.kind {
     case .didConfigure:
-      let request = event.exchange.nativeRequest
+      let request = event.exchange.requestForms.native
       Self.write("*", ["attempt \(event.exchange.attempt): \(request.method) \(mask.url(request.url))"])
     case .didReceive:
-      guard let response = event.exchange.nativeResponse else { return }
+      guard let response = event.exchange.responseForms.native else { return }
       if let connection = event.exchange.connection { Self.write("*", ["\(connection)"]) }
       Self.write("<", [HeadText.statusLine(response)] + mask.lines(response.headers))
     case .willRetry: Self.write("*", ["retry: \(event.error?.description ?? "asked for by a stage")"])

@@ -174,7 +174,7 @@ final class BodyPassage: @unchecked Sendable {
     }
     var kept = trailers
     transaction.forgetDerivedFields(in: &kept, self)
-    transaction.nativeRequest.trailers = kept
+    transaction.requestForms.native.trailers = kept
   }
 
   private static func failure(_ error: any Error) -> TransactionError {

@@ -4,10 +4,10 @@ extension Exchange {
   /// suspended. Documents are not copied; settle them first. [loop]
   package func detachedCopy() -> Exchange {
     let copy = Exchange(
-      loop: loop, id: id, request: nativeRequest, started: started, deadline: deadline, parent: parent,
+      loop: loop, id: id, request: requestForms.native, started: started, deadline: deadline, parent: parent,
       requestIDHeader: requestIDHeader)
     copy.keepRequestID(requestID)
-    copy.nativeResponse = nativeResponse
+    copy.responseForms.native = responseForms.native
     copy.hasOwnResponseBody = hasOwnResponseBody
     copy.sharedLimits = sharedLimits
     copy.issued = issued
@@ -28,13 +28,13 @@ extension Exchange {
 
   /// Takes over a stage's changes to a copy. [loop]
   package func adopt(_ copy: Exchange) {
-    nativeRequest = copy.nativeRequest
-    nativeResponse = copy.nativeResponse
+    requestForms.native = copy.requestForms.native
+    responseForms.native = copy.responseForms.native
     hasOwnResponseBody = copy.hasOwnResponseBody
     responseBodyAskers = copy.responseBodyAskers
     attributes = copy.attributes
-    requestDocument = copy.requestDocument
-    responseDocument = copy.responseDocument
+    requestForms.document = copy.requestForms.document
+    responseForms.document = copy.responseForms.document
     if let spans = copy.spans {
       if self.spans == nil { self.spans = spans } else { self.spans?.adopt(spans) }
     }

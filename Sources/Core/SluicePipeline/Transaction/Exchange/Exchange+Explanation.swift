@@ -34,9 +34,9 @@ extension Exchange {
   /// Begins the explanation of a hop; the first hop of an attempt also has what the request stages have done.
   func beginExplanation() {
     let request = explanationOfAttempt
-    request.endStage(nativeRequest.headers)
+    request.endStage(requestForms.native.headers)
     var next = HopExplanation(
-      attempt: attempt, hop: hop, method: nativeRequest.method, origin: nativeRequest.url.origin)
+      attempt: attempt, hop: hop, method: requestForms.native.method, origin: requestForms.native.url.origin)
     (next.decisions, next.notes) = (request.decisions, request.notes)
     requestExplanation = nil
     explanation?.append(next)

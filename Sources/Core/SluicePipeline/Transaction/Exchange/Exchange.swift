@@ -29,13 +29,10 @@ package class Exchange: @unchecked Sendable {
   package final let parent: ParentContext
   final let requestIDHeader: String
 
-  /// The request of this attempt; not up to date while its document is authoritative (see ``requestDocument``).
-  package final var nativeRequest: Request
-  /// The response, if there is one; not up to date while its document is authoritative.
-  package final var nativeResponse: Response?
-  /// The document forms that stages have requested in this phase.
-  package final var requestDocument: DocumentForm?
-  package final var responseDocument: DocumentForm?
+  /// The request of this attempt.
+  package final var requestForms: RequestForms
+  /// The response, if there is one.
+  package final var responseForms = ResponseForms(nil)
   /// The headers of the hop, while it is being issued.
   package final var issueHeaders: HeaderFields?
   /// The headers of the hop after it was issued; nil before.
@@ -65,7 +62,7 @@ package class Exchange: @unchecked Sendable {
 
   /// Sets a streamed body for a response that a stage has set. [loop]
   package final func streamResponseBody(_ stream: BodyStream) {
-    nativeResponse?.body = .stream(stream)
+    responseForms.native?.body = .stream(stream)
     hasOwnResponseBody = true
     transaction?.machine.streamsOwnBody = true
   }
@@ -104,7 +101,7 @@ package class Exchange: @unchecked Sendable {
     self.deadline = deadline
     self.parent = parent
     self.requestIDHeader = requestIDHeader
-    nativeRequest = request
+    requestForms = RequestForms(request)
   }
 
   /// The same in all attempts: the value of the request id header in the caller's request, otherwise the transaction's
@@ -130,7 +127,7 @@ package class Exchange: @unchecked Sendable {
 
   private final func readRequestID() -> KnownRequestID {
     if let knownRequestID { return knownRequestID }
-    let given = nativeRequest.headers[requestIDHeader]
+    let given = requestForms.native.headers[requestIDHeader]
     let known = KnownRequestID(isGiven: given != nil, text: given ?? "")
     knownRequestID = known
     return known
@@ -141,7 +138,7 @@ package class Exchange: @unchecked Sendable {
   final func takeGivenRequestID() -> GivenRequestID {
     if let known = knownRequestID { return .text(known.isGiven ? known.text : nil) }
     var headers = HeaderFields()
-    swap(&headers, &nativeRequest.headers)
+    swap(&headers, &requestForms.native.headers)
     return .unread(headers, named: requestIDHeader)
   }
 
@@ -159,26 +156,26 @@ package class Exchange: @unchecked Sendable {
   /// 64 random bits, for ids. [loop]
   package final func randomBits() -> UInt64 { loop.random.next() }
 
-  /// The status of the response, or 0 without a response; not up to date while its document is authoritative. Read in
+  /// The status of the response, or 0 without a response; out of date while its document is current. Read in
   /// place, because reading the optional response would copy and retain all of it.
-  package final var responseStatus: Int { Self.status(&nativeResponse) }
+  package final var responseStatus: Int { Self.status(&responseForms.native) }
 
   /// Whether there is a response. The response is read in place, because reading the optional would copy and retain all
   /// of it.
-  package final var hasResponse: Bool { Self.isThere(&nativeResponse) }
+  package final var hasResponse: Bool { Self.isThere(&responseForms.native) }
 
-  final var isResponseBodyEmpty: Bool { Self.isBodyEmpty(&nativeResponse) }
+  final var isResponseBodyEmpty: Bool { Self.isBodyEmpty(&responseForms.native) }
 
   /// Whether a stage streams the body of the response, and no reader has taken the stream yet.
   final var hasStreamedResponse: Bool {
-    guard let response = nativeResponse, case .stream = response.body else { return false }
+    guard let response = responseForms.native, case .stream = response.body else { return false }
     return true
   }
 
-  final func setResponseBody(_ body: consuming Body) { nativeResponse?.body = consume body }
+  final func setResponseBody(_ body: consuming Body) { responseForms.native?.body = consume body }
 
   /// Whether the request has trailers.
-  final var hasRequestTrailers: Bool { Self.hasTrailers(&nativeRequest) }
+  final var hasRequestTrailers: Bool { Self.hasTrailers(&requestForms.native) }
 
   private static func hasTrailers(_ request: inout Request) -> Bool { request.hasTrailers }
   private static func status(_ response: inout Response?) -> Int { response?.status ?? 0 }

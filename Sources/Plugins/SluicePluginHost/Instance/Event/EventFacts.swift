@@ -62,14 +62,14 @@ extension TraceEvent {
     }
   }
 
-  /// The current request, in whichever form is authoritative. [loop]
+  /// The method and the URL of the current request. [loop]
   var requestLine: (method: String, url: String) {
-    guard let form = exchange.requestDocument, form.isTruth, let document = form.document as? LiveDocument else {
-      return (exchange.nativeRequest.method, exchange.nativeRequest.url.string)
+    guard let document = exchange.requestForms.currentDocument?.document as? LiveDocument else {
+      return (exchange.requestForms.native.method, exchange.requestForms.native.url.string)
     }
     return (
-      document.json["method"]?.string ?? exchange.nativeRequest.method,
-      document.json["url"]?.string ?? exchange.nativeRequest.url.string
+      document.json["method"]?.string ?? exchange.requestForms.native.method,
+      document.json["url"]?.string ?? exchange.requestForms.native.url.string
     )
   }
 }

@@ -29,7 +29,7 @@ enum ExchangeAnswers {
     }
     called.dropResponseView()
     keepResponse(of: called)
-    called.exchange.nativeResponse = Response(status: Int(status))
+    called.exchange.responseForms.native = Response(status: Int(status))
     called.exchange.hasOwnResponseBody = true
     called.call.pointee.hasResponded = true
     return VerdictNumber.respond
@@ -37,7 +37,7 @@ enum ExchangeAnswers {
 
   /// Keeps the response's lent texts, which the plugin may read until the call returns.
   private static func keepResponse(of called: CalledExchange) {
-    guard let response = called.exchange.nativeResponse else { return }
+    guard let response = called.exchange.responseForms.native else { return }
     called.keepLentFields(1)
     called.keep(response.body)
   }

@@ -125,9 +125,10 @@ enum ExchangeBody {
     let isAdded: Bool
     if side == 0 {
       called.dropRequestView()
-      isAdded = called.exchange.nativeRequest.trailers.appendWithinLimits(name.span, value.span, marks: .addedByStage)
+      isAdded = called.exchange.requestForms.native.trailers.appendWithinLimits(
+        name.span, value.span, marks: .addedByStage)
     } else {
-      isAdded = called.exchange.nativeResponse?.trailers.appendWithinLimits(name.span, value.span) ?? true
+      isAdded = called.exchange.responseForms.native?.trailers.appendWithinLimits(name.span, value.span) ?? true
     }
     return isAdded ? Status.ok : ExchangeHeaders.refuseMore(called, "trailers")
   }
@@ -143,8 +144,8 @@ enum ExchangeBody {
 // form.
 extension ExchangeBody {
   private static func body(_ called: CalledExchange, _ side: sluice_side) -> Body? {
-    let native = side == 0 ? called.exchange.nativeRequest.body : called.exchange.nativeResponse?.body
-    guard let document = side == 0 ? called.requestTruth : called.responseTruth else { return native }
+    let native = side == 0 ? called.exchange.requestForms.native.body : called.exchange.responseForms.native?.body
+    guard let document = side == 0 ? called.requestDocument : called.responseDocument else { return native }
     guard let member = document.json["body"] else { return document.isBodyFilled ? .empty : native }
     if let path = member["file"]?.string {
       if case .file(let file) = native, file.path == path { return native }
@@ -164,43 +165,43 @@ extension ExchangeBody {
   }
 
   private static func setRequest(_ body: Body, _ called: CalledExchange) {
-    if let document = called.requestTruth {
+    if let document = called.requestDocument {
       forgetBody(of: document, called)
       called.warn(document.follow(body, isResponse: false))
     } else {
       called.dropRequestView()
       called.keepLentFields(0)
-      called.warn(called.exchange.nativeRequest.follow(body))
+      called.warn(called.exchange.requestForms.native.follow(body))
     }
-    called.keep(called.exchange.nativeRequest.body)
-    called.exchange.nativeRequest.body = body
+    called.keep(called.exchange.requestForms.native.body)
+    called.exchange.requestForms.native.body = body
   }
 
   private static func setResponse(_ body: Body, _ called: CalledExchange) {
-    if let document = called.responseTruth {
+    if let document = called.responseDocument {
       forgetBody(of: document, called)
       called.warn(document.follow(body, isResponse: true))
     } else {
       called.dropResponseView()
       called.keepLentFields(1)
-      called.warn(called.exchange.nativeResponse?.follow(body))
+      called.warn(called.exchange.responseForms.native?.follow(body))
     }
-    if let response = called.exchange.nativeResponse { called.keep(response.body) }
-    called.exchange.nativeResponse?.body = body
+    if let response = called.exchange.responseForms.native { called.keep(response.body) }
+    called.exchange.responseForms.native?.body = body
     called.exchange.hasOwnResponseBody = true
   }
 
   /// Makes a stream the body of the response.
   static func setStream(_ stream: BodyStream, _ called: CalledExchange) {
-    if let document = called.responseTruth {
+    if let document = called.responseDocument {
       forgetBody(of: document, called)
       called.warn(document.follow(.stream(stream), isResponse: true))
     } else {
       called.dropResponseView()
       called.keepLentFields(1)
-      called.warn(called.exchange.nativeResponse?.follow(.stream(stream)))
+      called.warn(called.exchange.responseForms.native?.follow(.stream(stream)))
     }
-    if let response = called.exchange.nativeResponse { called.keep(response.body) }
+    if let response = called.exchange.responseForms.native { called.keep(response.body) }
     called.exchange.streamResponseBody(stream)
   }
 

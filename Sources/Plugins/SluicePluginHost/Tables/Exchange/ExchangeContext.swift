@@ -43,7 +43,7 @@ enum ExchangeContext {
     facts.parent_baggage = texts.baggage
     facts.method = texts.method
     facts.path = texts.path
-    guard let document = called.requestTruth else { return }
+    guard let document = called.requestDocument else { return }
     facts.method = ExchangeLine.method(called)
     if let text = document.json["url"]?.string, let url = try? HTTPURL(text, hosts: .idna) {
       facts.path = called.lend(url.path)

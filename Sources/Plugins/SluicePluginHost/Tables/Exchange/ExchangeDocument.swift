@@ -32,35 +32,35 @@ enum ExchangeDocument {
     guard flags & write != 0 else { return true }
     if side == 0 { return called.phase.writesRequest }
     // Without a response, asking for its document is no violation: the function just returns none.
-    return called.writesResponse || called.exchange.nativeResponse == nil
+    return called.writesResponse || called.exchange.responseForms.native == nil
   }
 
   private static func request(_ called: CalledExchange, _ flags: UInt32) -> LiveDocument? {
     let exchange = called.exchange
-    let present = exchange.requestDocument?.document as? LiveDocument
+    let present = exchange.requestForms.document?.document as? LiveDocument
     // The exchange stores a failure of `settleRequest`, which then fails the transaction.
     if present == nil { guard (try? exchange.settleRequest()) != nil else { return nil } }
     guard present?.isLendable(to: called.call.pointee.name) ?? true else { return nil }
-    if let present { BodyDocument.nameMediaType(in: present.json, original: exchange.nativeRequest.headers) }
-    let document = present ?? LiveDocument(RequestDocument.make(exchange.nativeRequest, body: .none))
+    if let present { BodyDocument.nameMediaType(in: present.json, original: exchange.requestForms.native.headers) }
+    let document = present ?? LiveDocument(RequestDocument.make(exchange.requestForms.native, body: .none))
     document.isLineFixed = !called.offers(.rewrite)
     document.isBodyFixed = !called.offersBody(of: 0)
-    fill(document, exchange.nativeRequest.body, flags, exchange)
-    keep(document, in: &exchange.requestDocument, called, flags)
+    fill(document, exchange.requestForms.native.body, flags, exchange)
+    keep(document, in: &exchange.requestForms.document, called, flags)
     return document
   }
 
   private static func response(_ called: CalledExchange, _ flags: UInt32) -> LiveDocument? {
     let exchange = called.exchange
-    let present = exchange.responseDocument?.document as? LiveDocument
+    let present = exchange.responseForms.document?.document as? LiveDocument
     if present == nil { guard (try? exchange.settleResponse()) != nil else { return nil } }
     guard present?.isLendable(to: called.call.pointee.name) ?? true else { return nil }
-    guard let response = exchange.nativeResponse else { return nil }
+    guard let response = exchange.responseForms.native else { return nil }
     if let present { BodyDocument.nameMediaType(in: present.json, original: response.headers) }
     let document = present ?? LiveDocument(ResponseDocument.make(response, body: .none))
     document.isBodyFixed = !called.offersBody(of: 1)
     fill(document, response.body, flags, exchange)
-    keep(document, in: &exchange.responseDocument, called, flags)
+    keep(document, in: &exchange.responseForms.document, called, flags)
     return document
   }
 
@@ -79,9 +79,9 @@ enum ExchangeDocument {
     _ document: LiveDocument, in form: inout DocumentForm?, _ called: CalledExchange, _ flags: UInt32
   ) {
     let stage = called.call.pointee.instance.name
-    if form == nil { form = DocumentForm(document: document, isTruth: false, lastWriter: stage) }
+    if form == nil { form = DocumentForm(document: document, isCurrent: false, lastWriter: stage) }
     guard flags & write != 0 else { return }
-    form?.isTruth = true
+    form?.isCurrent = true
     form?.lastWriter = stage
     document.wasLent(to: called.call.pointee.instance.seat, in: called.call.pointee.name)
   }

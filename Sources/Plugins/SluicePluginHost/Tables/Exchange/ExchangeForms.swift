@@ -5,38 +5,25 @@ import SluicePipeline
 
 // Finds which of the two forms of a message a function must use: native or document.
 extension CalledExchange {
-  /// The document of the request, if it is authoritative.
+  /// The document of the request, if it is current.
   @inline(__always)
-  var requestTruth: LiveDocument? {
-    guard exchange.requestDocument != nil else { return nil }
-    return documentTruth(.request)
-  }
+  var requestDocument: LiveDocument? { exchange.requestForms.currentDocument?.document as? LiveDocument }
 
   @inline(__always)
-  var responseTruth: LiveDocument? {
-    guard exchange.responseDocument != nil else { return nil }
-    return documentTruth(.response)
-  }
-
-  @inline(never)
-  private func documentTruth(_ side: MessageSide) -> LiveDocument? {
-    let form = side == .request ? exchange.requestDocument : exchange.responseDocument
-    guard let form, form.isTruth else { return nil }
-    return form.document as? LiveDocument
-  }
+  var responseDocument: LiveDocument? { exchange.responseForms.currentDocument?.document as? LiveDocument }
 
   /// Drops the document before the native form changes, because the document would be out of date. The plugin may still
   /// use the document until its call returns.
   @inline(__always)
   func dropRequestView() {
-    guard exchange.requestDocument != nil else { return }
-    dropView(&exchange.requestDocument)
+    guard exchange.requestForms.document != nil else { return }
+    dropView(&exchange.requestForms.document)
   }
 
   @inline(__always)
   func dropResponseView() {
-    guard exchange.responseDocument != nil else { return }
-    dropView(&exchange.responseDocument)
+    guard exchange.responseForms.document != nil else { return }
+    dropView(&exchange.responseForms.document)
   }
 
   @inline(never)

@@ -13,9 +13,11 @@ extension ExchangeHeaders {
       let isSet: Bool
       switch target(called, side) {
       case .request:
-        isSet = called.exchange.nativeRequest.headers.setWithinLimits(name.span, to: value.span, marks: .addedByStage)
+        isSet = called.exchange.requestForms.native.headers.setWithinLimits(
+          name.span, to: value.span, marks: .addedByStage)
       case .issue: isSet = called.exchange.issueHeaders?.setWithinLimits(name.span, to: value.span) ?? true
-      case .response: isSet = called.exchange.nativeResponse?.headers.setWithinLimits(name.span, to: value.span) ?? true
+      case .response:
+        isSet = called.exchange.responseForms.native?.headers.setWithinLimits(name.span, to: value.span) ?? true
       case .document(let document):
         let headers = DocumentHeaders(document.json)
         isSet = headers.hasRoom(for: name, value)
@@ -37,11 +39,11 @@ extension ExchangeHeaders {
       let isAdded: Bool
       switch target(called, side) {
       case .request:
-        isAdded = called.exchange.nativeRequest.headers.appendWithinLimits(
+        isAdded = called.exchange.requestForms.native.headers.appendWithinLimits(
           name.span, value.span, marks: .addedByStage)
       case .issue: isAdded = called.exchange.issueHeaders?.appendWithinLimits(name.span, value.span) ?? true
       case .response:
-        isAdded = called.exchange.nativeResponse?.headers.appendWithinLimits(name.span, value.span) ?? true
+        isAdded = called.exchange.responseForms.native?.headers.appendWithinLimits(name.span, value.span) ?? true
       case .document(let document):
         let headers = DocumentHeaders(document.json)
         isAdded = headers.hasRoom(for: name, value)
@@ -57,9 +59,9 @@ extension ExchangeHeaders {
       guard let name = name.bytes else { return called.refuse(.invalidArgument, "header_remove") }
       let isGone: Bool
       switch target(called, side) {
-      case .request: isGone = called.exchange.nativeRequest.headers.removeAll(named: name)
+      case .request: isGone = called.exchange.requestForms.native.headers.removeAll(named: name)
       case .issue: isGone = called.exchange.issueHeaders?.removeAll(named: name) ?? false
-      case .response: isGone = called.exchange.nativeResponse?.headers.removeAll(named: name) ?? false
+      case .response: isGone = called.exchange.responseForms.native?.headers.removeAll(named: name) ?? false
       case .document(let document):
         let taken = DocumentHeaders(document.json).take(name)
         if let taken { called.keep(taken) }
@@ -80,9 +82,9 @@ extension ExchangeHeaders {
     let marks: HeaderFields.Marks = marks == 0 ? [] : .sensitive
     let isThere: Bool
     switch target(called, side) {
-    case .request: isThere = called.exchange.nativeRequest.headers.mark(named: name.span, marks)
+    case .request: isThere = called.exchange.requestForms.native.headers.mark(named: name.span, marks)
     case .issue: isThere = called.exchange.issueHeaders?.mark(named: name.span, marks) ?? false
-    case .response: isThere = called.exchange.nativeResponse?.headers.mark(named: name.span, marks) ?? false
+    case .response: isThere = called.exchange.responseForms.native?.headers.mark(named: name.span, marks) ?? false
     case .document(let document):
       isThere = DocumentHeaders(document.json).value(named: name) != nil
       if isThere, !marks.isEmpty { document.markSensitive(name) }
@@ -129,7 +131,7 @@ extension ExchangeHeaders {
     guard let called else { return nil }
     let isThere =
       switch Source(called, 0) {
-      case .request: called.exchange.nativeRequest.headers.firstIndex(named: name.span) != nil
+      case .request: called.exchange.requestForms.native.headers.firstIndex(named: name.span) != nil
       case .issue: called.exchange.issueHeaders?.firstIndex(named: name.span) != nil
       case .document(let document): DocumentHeaders(document.json).value(named: name) != nil
       case .response, .none, .invalid: false

@@ -18,9 +18,9 @@ enum ExchangeHeaders {
       guard let name = name.bytes, let value else { return called.refuse(.invalidArgument, "header_get") }
       let found: sluice_text?
       switch Source(called, side) {
-      case .request: found = called.exchange.nativeRequest.headers.lend(name)
+      case .request: found = called.exchange.requestForms.native.headers.lend(name)
       case .issue: found = called.exchange.issueHeaders?.lend(name)
-      case .response: found = called.exchange.nativeResponse?.headers.lend(name)
+      case .response: found = called.exchange.responseForms.native?.headers.lend(name)
       case .document(let document):
         found = DocumentHeaders(document.json).value(named: name).map { lend($0, called) }
       case .none: found = nil
@@ -53,9 +53,9 @@ enum ExchangeHeaders {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     let found: (name: sluice_text, value: sluice_text)?
     switch Source(called, side) {
-    case .request: found = called.exchange.nativeRequest.headers.lend(at: index)
+    case .request: found = called.exchange.requestForms.native.headers.lend(at: index)
     case .issue: found = called.exchange.issueHeaders?.lend(at: index)
-    case .response: found = called.exchange.nativeResponse?.headers.lend(at: index)
+    case .response: found = called.exchange.responseForms.native?.headers.lend(at: index)
     case .document(let document):
       let field = index < 0 ? nil : DocumentHeaders(document.json).field(at: index)
       found = field.map { (sluice_text($0.name), lend($0.value, called)) }
@@ -94,9 +94,9 @@ extension CalledExchange {
   private func keepFields(_ side: sluice_side) {
     call.pointee.lentFields &= ~(1 << UInt8(truncatingIfNeeded: side))
     if side == 1 {
-      if let response = exchange.nativeResponse { keep(response.headers.buffer) }
+      if let response = exchange.responseForms.native { keep(response.headers.buffer) }
     } else {
-      keep(exchange.nativeRequest.headers.buffer)
+      keep(exchange.requestForms.native.headers.buffer)
       if let hop = exchange.issueHeaders { keep(hop.buffer) }
     }
   }
@@ -138,13 +138,13 @@ extension ExchangeHeaders {
       if side == 0 {
         if called.phase == .issue {
           self = called.exchange.issueHeaders == nil ? .none : .issue
-        } else if let document = called.requestTruth {
+        } else if let document = called.requestDocument {
           self = .document(document)
         } else {
           self = .request
         }
       } else if side == 1 {
-        if let document = called.responseTruth {
+        if let document = called.responseDocument {
           self = .document(document)
         } else {
           self = called.exchange.hasResponse ? .response : .none

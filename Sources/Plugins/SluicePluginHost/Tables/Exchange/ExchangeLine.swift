@@ -14,13 +14,13 @@ enum ExchangeLine {
   }
 
   static func method(_ called: CalledExchange) -> sluice_text {
-    called.requestTruth.flatMap { member($0, "method") } ?? LentTexts.of(called).method
+    called.requestDocument.flatMap { member($0, "method") } ?? LentTexts.of(called).method
   }
 
   static func getURL(_ handle: OpaquePointer?, _ url: UnsafeMutablePointer<sluice_text>?) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard let url else { return called.refuse(.invalidArgument, "url_get") }
-    url.pointee = called.requestTruth.flatMap { member($0, "url") } ?? LentTexts.of(called).url
+    url.pointee = called.requestDocument.flatMap { member($0, "url") } ?? LentTexts.of(called).url
     return Status.ok
   }
 
@@ -33,11 +33,11 @@ enum ExchangeLine {
       return called.refuse(.invalidArgument, "method_set: \(error)")
     }
     let text = String(decoding: bytes, as: UTF8.self)
-    if let document = called.requestTruth {
+    if let document = called.requestDocument {
       replace("method", of: document, by: JSONValue(text), called)
     } else {
       called.dropRequestView()
-      called.exchange.nativeRequest.method = text
+      called.exchange.requestForms.native.method = text
     }
     return Status.ok
   }
@@ -49,11 +49,11 @@ enum ExchangeLine {
     guard let text = url.string else { return called.refuse(.invalidArgument, "url_set") }
     do {
       let url = try HTTPURL(text, hosts: .idna)
-      if let document = called.requestTruth {
+      if let document = called.requestDocument {
         replace("url", of: document, by: JSONValue(url.string), called)
       } else {
         called.dropRequestView()
-        called.exchange.nativeRequest.url = url
+        called.exchange.requestForms.native.url = url
       }
       return Status.ok
     } catch { return called.refuse(.invalidArgument, "url_set: \(error)") }
@@ -61,19 +61,19 @@ enum ExchangeLine {
 
   static func getStatus(_ handle: OpaquePointer?) -> UInt32 {
     guard let called = CallContext.find(handle) else { return 0 }
-    if let status = called.responseTruth?.json["status"]?.integer { return UInt32(clamping: status) }
-    return UInt32(clamping: called.exchange.nativeResponse?.status ?? 0)
+    if let status = called.responseDocument?.json["status"]?.integer { return UInt32(clamping: status) }
+    return UInt32(clamping: called.exchange.responseForms.native?.status ?? 0)
   }
 
   static func setStatus(_ handle: OpaquePointer?, _ status: UInt32) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard called.writesResponse else { return called.refuse(.refusedWrite, "status_set") }
     guard (200...999).contains(status) else { return called.refuse(.invalidArgument, "status_set: \(status)") }
-    if let document = called.responseTruth {
+    if let document = called.responseDocument {
       replace("status", of: document, by: JSONValue(Int64(status)), called)
     } else {
       called.dropResponseView()
-      called.exchange.nativeResponse?.status = Int(status)
+      called.exchange.responseForms.native?.status = Int(status)
     }
     return Status.ok
   }

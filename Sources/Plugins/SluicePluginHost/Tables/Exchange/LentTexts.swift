@@ -45,14 +45,14 @@ final class LentTexts: @unchecked Sendable {
     // A plugin that got the old texts may use them until its call returns. This includes the plugin of an outer call: a
     // tracer can be called during the call of a stage.
     if let known { CallContext.keep(known, inCallsWith: exchange) }
-    let texts = LentTexts(method: exchange.nativeRequest.method, url: exchange.nativeRequest.url)
+    let texts = LentTexts(method: exchange.requestForms.native.method, url: exchange.requestForms.native.url)
     exchange.lentTexts = texts
     if called.call.pointee.scope != .call { called.keep(texts) }
     return texts
   }
 
   private func matches(_ exchange: Exchange) -> Bool {
-    methodSource == exchange.nativeRequest.method && urlSource == exchange.nativeRequest.url.string
+    methodSource == exchange.requestForms.native.method && urlSource == exchange.requestForms.native.url.string
   }
 
   /// Makes the texts of the request's id and of the caller's trace if they do not exist yet.
