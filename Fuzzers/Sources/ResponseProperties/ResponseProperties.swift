@@ -97,9 +97,9 @@ public enum ResponseProperties {
   private static func isReadAgain(body: [UInt8]) -> Bool {
     guard !body.isEmpty else { return true }
     var bytes: [UInt8] = []
-    ChunkFraming.append(to: &bytes, dataBytes: body.count)
-    bytes += body + ChunkFraming.lineEnd + ChunkFraming.end
-    let chunks = ChunkedBody()
+    ChunkEncoder.append(to: &bytes, dataBytes: body.count)
+    bytes += body + ChunkEncoder.lineEnd + ChunkEncoder.end
+    let chunks = ChunkDecoder()
     var position = 0
     guard let piece = try? chunks.next(in: bytes.span, at: &position), bytes[piece].elementsEqual(body) else {
       return false

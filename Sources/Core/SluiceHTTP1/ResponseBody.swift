@@ -7,7 +7,7 @@ package enum ResponseBody {
   case done
   /// The number of bytes that are left.
   case length(Int)
-  case chunked(ChunkedBody)
+  case chunked(ChunkDecoder)
   /// The body ends with the connection.
   case close
 
@@ -15,7 +15,7 @@ package enum ResponseBody {
     switch framing {
     case .none, .length(0): self = .done
     case .length(let count): self = .length(count)
-    case .chunked: self = .chunked(ChunkedBody(limits))
+    case .chunked: self = .chunked(ChunkDecoder(limits))
     case .close, .stream: self = .close
     }
   }

@@ -40,11 +40,11 @@ extension HTTPTransfer {
     var framed: [UInt8] = []
     framed.reserveCapacity(bytes.count + request.trailers.wireByteCount + 32)
     if !bytes.isEmpty {
-      ChunkFraming.append(to: &framed, dataBytes: bytes.count)
+      ChunkEncoder.append(to: &framed, dataBytes: bytes.count)
       framed += bytes
-      framed += ChunkFraming.lineEnd
+      framed += ChunkEncoder.lineEnd
     }
-    ChunkFraming.appendEnd(to: &framed, trailers: request.trailers)
+    ChunkEncoder.appendEnd(to: &framed, trailers: request.trailers)
     return framed
   }
 }

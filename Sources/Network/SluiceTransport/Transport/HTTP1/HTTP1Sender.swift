@@ -179,12 +179,12 @@ struct HTTP1Sender {
       return false
     }
     if isChunked {
-      if count > 0 { ChunkFraming.append(to: &bytes, dataBytes: count) }
+      if count > 0 { ChunkEncoder.append(to: &bytes, dataBytes: count) }
       bytes += piece
       if count == 0, let trailers = upload.trailers {
-        ChunkFraming.appendEnd(to: &bytes, trailers: trailers)
+        ChunkEncoder.appendEnd(to: &bytes, trailers: trailers)
       } else {
-        bytes += count > 0 ? ChunkFraming.lineEnd : ChunkFraming.end
+        bytes += count > 0 ? ChunkEncoder.lineEnd : ChunkEncoder.end
       }
     } else {
       bytes = piece

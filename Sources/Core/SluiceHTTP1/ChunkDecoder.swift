@@ -5,7 +5,7 @@ package import SluiceMessages
 /// Lines of the coding must end with CRLF. Unlike in a head, a LF alone is refused: some readers accept it and some do
 /// not, so they would find the end of the body in different places.
 @usableFromInline
-package final class ChunkedBody {
+package final class ChunkDecoder {
   private enum State: Sendable {
     /// The next byte belongs to the size of a chunk; `digits` digits of the size were read.
     case size(digits: Int)

@@ -1,5 +1,5 @@
 /// Writes the framing of a request body in chunked coding (RFC 9112 §7.1).
-package enum ChunkFraming {
+package enum ChunkEncoder {
   /// Appends the size of a chunk. The caller must append the data and CRLF.
   package static func append(to buffer: inout [UInt8], dataBytes count: Int) {
     buffer.append(contentsOf: String(count, radix: 16).utf8)

@@ -1,6 +1,6 @@
 package import SluiceMessages
 
-extension ChunkFraming {
+extension ChunkEncoder {
   /// Appends the end of a chunked body: the size 0, the trailers and the empty line (RFC 9112 §7.1.2).
   package static func appendEnd(to buffer: inout [UInt8], trailers: HeaderFields) {
     buffer.append(contentsOf: "0\r\n".utf8)
@@ -20,7 +20,7 @@ extension RequestHead {
   package static func announce(_ trailers: HeaderFields, in buffer: inout [UInt8]) {
     let names = names(of: trailers)
     guard !names.isEmpty else { return }
-    buffer.removeLast(ChunkFraming.lineEnd.count)
+    buffer.removeLast(ChunkEncoder.lineEnd.count)
     buffer.append(contentsOf: "Trailer: \(names)\r\n\r\n".utf8)
   }
 

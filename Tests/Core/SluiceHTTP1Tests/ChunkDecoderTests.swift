@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceHTTP1
 
-@Suite struct ChunkedBodyTests {
+@Suite struct ChunkDecoderTests {
   private static let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
   private func reading(_ body: String) throws -> Reading {
