@@ -39,7 +39,7 @@ package final class Transaction: Exchange, @unchecked Sendable {
   var isAnsweringHead = false
   var disposition = BodyDisposition.hold
   /// The hop whose `didEndHop` was not reported yet.
-  var openHop = HopTrace.none
+  var openHop = OpenHop.none
   /// The passages of the bodies that are flowing; nil if none is.
   var requestPassage: BodyPassage?
   var responsePassage: BodyPassage?
