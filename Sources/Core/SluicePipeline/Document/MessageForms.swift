@@ -48,6 +48,7 @@ package struct MessageForms<Native> {
 extension RequestForms {
   /// Makes the native form current. A document that was only read stays. An invalid document stays too, because the
   /// transaction must not continue with the earlier request.
+  @inline(__always)
   package mutating func settle() throws(TransactionError) {
     if document != nil { try settleDocument() }
   }
@@ -72,6 +73,7 @@ extension RequestForms {
   }
 
   /// Whether a match holds for the current request. Converts nothing.
+  @inline(__always)
   func satisfies(_ match: StageMatch) throws(TransactionError) -> Bool {
     guard let form = currentDocument else { return match.matches(native) }
     return match.matches(try form.target(from: native))
@@ -80,6 +82,7 @@ extension RequestForms {
 
 extension ResponseForms {
   /// Makes the native form current, as for a request. Returns whether the response comes from a document.
+  @inline(__always)
   package mutating func settle() throws(TransactionError) -> Bool {
     guard document != nil else { return false }
     return try settleDocument()

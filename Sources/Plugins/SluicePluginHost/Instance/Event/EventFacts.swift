@@ -64,7 +64,9 @@ extension TraceEvent {
 
   /// The method and the URL of the current request. [loop]
   var requestLine: (method: String, url: String) {
-    guard let document = exchange.requestForms.currentDocument?.document as? LiveDocument else {
+    guard exchange.requestForms.document != nil,
+      let document = exchange.requestForms.currentDocument?.document as? LiveDocument
+    else {
       return (exchange.requestForms.native.method, exchange.requestForms.native.url.string)
     }
     return (
