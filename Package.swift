@@ -58,7 +58,7 @@ let wings = [
     "SluiceLoop", "SluiceTransport",
   ],
   "Plugins": [
-    "CSluice", "SluicePlugin", "SluicePluginHost", "SluicePluginFile", "SluiceCrash",
+    "CSluice", "SluicePlugin", "SluicePluginHost", "SluicePluginFile", "SluiceCrash", "CSymbolName",
     "SluiceTrial", "CacheRules", "OTLPRules", "AWSSignatureRules",
   ],
   "Engine": [
@@ -163,8 +163,7 @@ let package = Package(
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
     .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
-    // libstdc++ demangles the names of symbols.
-    .target(name: "CLinux", cSettings: strictC, linkerSettings: [.linkedLibrary("stdc++")]),
+    .target(name: "CLinux", cSettings: strictC),
     .target(name: "CJSONSchema"),
 
     // Pure: no C, no I/O, no JSON, no unsafe code.
@@ -215,7 +214,10 @@ let package = Package(
       name: "SluiceCrash",
       dependencies: [
         "SluicePluginFile", "SluicePluginHost", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CLinux", "CElf",
+        "CSymbolName",
       ], swiftSettings: strict),
+    // libstdc++ demangles the names of symbols.
+    .target(name: "CSymbolName", cSettings: strictC, linkerSettings: [.linkedLibrary("stdc++")]),
     // Tries libraries out in a child process: before a swap, and for their authors.
     .target(
       name: "SluiceTrial",

@@ -1,5 +1,5 @@
 import CElf
-import CLinux
+import CSymbolName
 import Glibc
 import SluicePluginFile
 

@@ -21,7 +21,6 @@
 #include "socket_peer.h"
 #include "socket_type.h"
 #include "standard_streams.h"
-#include "symbol_name.h"
 #include "task_threads.h"
 #include "unnamed_file.h"
 #endif

@@ -1,4 +1,4 @@
-#include "symbol_name.h"
+#include "CSymbolName.h"
 
 #include <stddef.h>
 #include <stdint.h>
