@@ -129,13 +129,11 @@ let package = Package(
     .library(name: "oauth-refresh", type: .dynamic, targets: ["OAuthRefresh", "CStaticRuntime"]),
     .library(name: "otlp", type: .dynamic, targets: ["OTLP", "CStaticRuntime"]),
     .library(name: "aws-sigv4", type: .dynamic, targets: ["AWSSigV4", "CStaticRuntime"]),
-    // A fixture of the tests.
+    // Plugins of the tests. They must be products, because SwiftPM builds a separate library only for a product.
     .library(name: "swift-work", type: .dynamic, targets: ["SwiftWork"]),
     .library(name: "swift-bodies", type: .dynamic, targets: ["SwiftBodies"]),
     .library(name: "swift-stamps", type: .dynamic, targets: ["SwiftStamps"]),
-    // A fixture of the tests. It must be a product, because SwiftPM builds a separate library only for a product.
     .library(name: "calls-in-swift", type: .dynamic, targets: ["CallsInSwift"]),
-    // A fixture of the tests.
     .library(name: "chaos-in-swift", type: .dynamic, targets: ["ChaosInSwift"]),
     .library(name: "crashes-in-swift", type: .dynamic, targets: ["CrashesInSwift"]),
     // The same plugin twice: linked with Swift's shared runtime, and with a static one.
@@ -429,6 +427,7 @@ let package = Package(
     tests("SluiceMessages", ["SluiceTestKit"]),
     tests("SluiceTraceContext", ["SluiceMessages", "SluiceTestKit"]),
     tests("SluiceHTTP1", ["SluiceMessages", "ResponseProperties", "CHTTPParser", "SluiceTestKit"]),
+    tests("SluiceSupport", ["SluiceTestKit"]),
     tests("SluiceJSON", ["SluiceJSONSchema", "SluiceMessages", "SluiceTestKit"]),
     tests("SluiceJSONSchema", ["SluiceJSON", "SluiceTestKit"]),
     tests("SluicePipeline", ["SluiceLedger", "SluiceMessages", "SluiceTestKit", "SluiceTestPipeline"]),
@@ -458,7 +457,7 @@ let package = Package(
     tests(
       "SluiceAssembly",
       [
-        "SluiceMessages", "SluicePipeline", "SluiceSupport", "SluiceTraceContext", "SluiceTestKit",
+        "SluiceMessages", "SluicePipeline", "SluiceJSON", "SluiceSupport", "SluiceTraceContext", "SluiceTestKit",
         "SluiceTestPipeline",
       ]),
     tests(
@@ -525,7 +524,16 @@ let package = Package(
 
 for target in package.targets where target.path == nil { target.path = folder(of: target.name) }
 
-/// Keeps only the tests of one module, what they need, and the products that consist of it.
+/// Keeps these targets, and the products that consist of them.
+func keepOnly(_ names: Set<String>, in package: Package) {
+  package.targets.removeAll { !names.contains($0.name) }
+  package.products.removeAll { product in
+    let targets = (product as? Product.Library)?.targets ?? (product as? Product.Executable)?.targets ?? []
+    return !names.isSuperset(of: targets)
+  }
+}
+
+/// Keeps only the tests of one module, and what they need.
 func keepOnlyTests(of module: String, in package: Package) {
   let all = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
   var needed: Set<String> = []
@@ -535,12 +543,15 @@ func keepOnlyTests(of module: String, in package: Package) {
     guard needed.insert(name).inserted else { continue }
     for case .byNameItem(let dependency, _) in target.dependencies { open.append(dependency) }
   }
-  package.targets.removeAll { !needed.contains($0.name) }
-  package.products.removeAll { product in
-    let targets = (product as? Product.Library)?.targets ?? (product as? Product.Executable)?.targets ?? []
-    return !needed.isSuperset(of: targets)
-  }
+  keepOnly(needed, in: package)
 }
 
+// A package that depends on Sluice sees neither tests nor benchmarks nor fuzzers.
+if isFetched {
+  let own = package.targets.filter { target in
+    !["Tests/", "Benchmarks/", "Fuzzers/"].contains { target.path?.hasPrefix($0) == true }
+  }
+  keepOnly(Set(own.map(\.name)), in: package)
+}
 // scripts/try.sh sets this variable.
 if let module = Context.environment["SLUICE_TRY"] { keepOnlyTests(of: module, in: package) }

@@ -32,21 +32,6 @@ struct QueueTests {
     #expect(third.call != nil)
   }
 
-  @Test func `jobs keep their order, even after many jobs were removed`() {
-    var queue = FIFOQueue<Int>()
-    var taken: [Int] = []
-    for number in 0..<10_000 {
-      queue.append(number)
-      if number % 3 != 0, let job = queue.popFirst() { taken.append(job) }
-    }
-    #expect(queue.count == 10_000 - taken.count)
-    while let job = queue.popFirst() { taken.append(job) }
-    #expect(taken == Array(0..<10_000))
-    #expect(queue.isEmpty)
-    queue.append(1)
-    #expect(queue.popFirst() == 1)
-  }
-
   @Test func `if another thread can be started, the second of two jobs does not wait for the first`() {
     for _ in 0..<500 {
       let pool = BlockingPool(maximumThreads: 2)

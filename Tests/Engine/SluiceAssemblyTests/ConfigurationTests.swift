@@ -1,7 +1,6 @@
 import Glibc
-import Sluice
+import SluiceAssembly
 import SluiceJSON
-import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
@@ -144,32 +143,24 @@ import Testing
     for length in 0..<text.utf8.count { #expect(Self.error(String(text.prefix(length))) != "no error") }
   }
 
-  @Test func `a plugin is refused in a list for which it has no callback`() throws {
-    var configuration = Configuration()
-    configuration.addStage("only-requests", StageCode(request: { _, _ in }))
-    configuration.response = [StageReference("only-requests")]
-    do {
-      _ = try Engine(configuration)
-      Issue.record("expected an error")
-    } catch {
-      #expect(error.description.contains("plugin \"only-requests\" is in \"response\" but has no on_response"))
-    }
-  }
+  /// A value for each key of `transport` that differs from the default.
+  private static let transportKeys = [
+    "baseURL": "\"http://a\"", "timeout": "\"7s\"", "connectTimeout": "\"7s\"", "loops": "7",
+    "maxConnectionsPerHost": "7", "httpVersion": "\"1.1\"", "engine": "\"auto\"", "decode": "false",
+    "maxHeadBytes": "7777", "maxHeadFields": "77", "maxInformationalResponses": "7", "maxChunkExtensionBytes": "7",
+    "maxRequestBytes": "7", "maxResponseBytes": "7", "spillBytes": "7", "proxy": "\"http://a\"",
+    "userAgent": "\"a\"", "tls": "{\"verify\": false}",
+  ]
+  /// The keys that take effect with a reload, because they travel with the pipeline or with each transfer.
+  private static let reloadableKeys: Set = ["baseURL", "timeout", "maxResponseBytes", "spillBytes", "engine"]
 
-  @Test(arguments: ["auto", "wire"])
-  func `the key that chose a transport has no effect, and the log says so at each start and reload`(
-    _ value: String
-  ) async throws {
-    let old = try Self.read("{\"transport\":\n {\"engine\": \"\(value)\"}}")
-    let log = Watched<[String]>([])
-    let engine = try Engine(old) { line in if line.level == .warning { log.update { $0.append(line.message) } } }
-    _ = try await engine.swap()
-    _ = try await engine.reload(Configuration())
-    _ = try await engine.reload(old)
-    await engine.shutdown()
-    let warning =
-      "conf/sluice.json:2: transport.engine: the key has no effect since version 0.1.0, which has one transport; leave it"
-      + " out"
-    #expect(log.value == [warning, warning])
+  @Test func `a key of transport that a running engine does not read again is fixed until its next start`() throws {
+    let schema = try JSONValue(parsing: FileTree.read(RepositoryRoot.path("docs/schema/configuration.schema.json")))
+    let keys = Set(try #require(schema["definitions"]?["transport"]?["properties"]).members.map(\.key))
+    #expect(keys == Set(Self.transportKeys.keys))
+    for (key, value) in Self.transportKeys {
+      let changed = try Self.read("{\"transport\": {\"\(key)\": \(value)}}")
+      #expect(changed.fixedDifferences(from: Configuration()).isEmpty == Self.reloadableKeys.contains(key), "\(key)")
+    }
   }
 }
