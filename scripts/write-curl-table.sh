@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes tables of how "sluice send" treats curl's options into docs/command/send.md, in place of the existing tables.
+# Writes tables of how "sluice send" treats curl's options into docs/command/curl.md, in place of the existing tables.
 # Usage: scripts/write-curl-table.sh COMMAND
 set -eu
 tables=$(mktemp)
@@ -10,5 +10,5 @@ awk -v tables="$tables" '
   /^The same: `/ { while ((getline line < tables) > 0) print line; skipping = 1; next }
   skipping && /^## / { skipping = 0; print "" }
   !skipping { print }
-' docs/command/send.md >"$page"
-cat "$page" >docs/command/send.md
+' docs/command/curl.md >"$page"
+cat "$page" >docs/command/curl.md

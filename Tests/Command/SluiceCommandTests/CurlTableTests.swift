@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test func `the documentation has the tables`() async throws {
-    let text = try FileTree.readText(RepositoryRoot.path("docs/command/send.md"))
+    let text = try FileTree.readText(RepositoryRoot.path("docs/command/curl.md"))
     let tables = try await Tool.run("help", "--curl").outputText
     #expect(text.contains(tables), "run: make texts")
   }

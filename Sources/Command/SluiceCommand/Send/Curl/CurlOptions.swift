@@ -65,7 +65,7 @@ enum CurlOptions {
     ),
     ("retry-all-errors", "a body that has begun to arrive is not fetched again"),
     ("retry-connrefused", "also retries if the connection breaks"),
-    ("trace", "shows [where the time went](#where-the-time-went), and takes no file"),
+    ("trace", "shows [where the time went](send.md#where-the-time-went), and takes no file"),
     (
       "upload-file",
       "one file for one URL: braces in it are not patterns. Above 1 MiB, the server is asked first (`Expect: "
@@ -76,7 +76,7 @@ enum CurlOptions {
     ("version", "is `sluice version`"),
     (
       "write-out",
-      "the variables [named above](#what--w-prints), and an unknown one is refused; times are those of the last hop"
+      "the variables [listed for `-w`](send.md#what--w-prints), and an unknown one is refused; times are those of the last hop"
     ),
   ]
 
