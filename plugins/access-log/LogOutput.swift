@@ -4,7 +4,7 @@ import SluiceSupport
 /// The output for lines: standard error, or a file that is opened again after it was rotated. Only one thread at a time
 /// may use it.
 struct LogOutput: Sendable {
-  private static let lineBreak = UInt8(ascii: "\n")
+  private static var lineBreak: UInt8 { UInt8(ascii: "\n") }
 
   /// Nil for standard error.
   private let path: String?

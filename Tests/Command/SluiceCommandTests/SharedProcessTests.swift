@@ -244,7 +244,9 @@ import Testing
     for number in [SIGPIPE, SIGXFSZ] { #expect(ignored.allSatisfy { $0 >> UInt64(number - 1) & 1 == 0 }) }
   }
 
-  @Test func `a closed output and the limit of a file's size do not end the command by a signal`() async throws {
+  // A sanitizer maps a file of its own, which this limit would cut.
+  @Test(.enabled(if: !Sanitizer.isOn))
+  func `a closed output and the limit of a file's size do not end the command by a signal`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
