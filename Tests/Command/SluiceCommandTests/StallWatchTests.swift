@@ -18,7 +18,7 @@ import Testing
     for quarter in quarters {
       let now = Duration.milliseconds(250 * quarter)
       if let turns = turns(quarter) { watch.note(turns: turns, calls: calls, at: now) }
-      if let stall = watch.look(at: now, limit: limit) { return stall }
+      if let stall = watch.stall(at: now, limit: limit) { return stall }
     }
     return nil
   }
@@ -52,9 +52,9 @@ import Testing
     var watch = StallWatch(at: .zero)
     #expect(Self.watch(&watch, 1...8, turns: { [Int64($0)] }) == nil)
     let later = Duration.seconds(3600)
-    #expect(watch.look(at: later, limit: Self.limit) == nil)
+    #expect(watch.stall(at: later, limit: Self.limit) == nil)
     watch.note(turns: [8], calls: [], at: later)
-    #expect(watch.look(at: later, limit: Self.limit) == nil)
+    #expect(watch.stall(at: later, limit: Self.limit) == nil)
   }
 
   @Test func `a packet with a client's state is decoded unchanged, and other bytes are not a packet`() {

@@ -16,7 +16,7 @@ extension Updater {
     case activated(Int64, previous: Int64?)
   }
 
-  func look(_ timing: Timing, retriesHeld: Bool) async throws(UpdateError) -> UpdateResult {
+  func checkOnce(_ timing: Timing, retriesHeld: Bool) async throws(UpdateError) -> UpdateResult {
     let engine = service.withLock { $0.engine }
     var result = UpdateResult(action: .none, message: "")
     do throws(UpdateError) {

@@ -120,7 +120,7 @@ public final class Updater: Sendable {
     _ timing: Timing = .configured, minimum: Int64? = nil, retriesHeld: Bool = false
   ) async -> UpdateResult {
     var result: UpdateResult
-    do throws(UpdateError) { result = try await look(timing, retriesHeld: retriesHeld) } catch {
+    do throws(UpdateError) { result = try await checkOnce(timing, retriesHeld: retriesHeld) } catch {
       result = UpdateResult(action: .failed, message: "\(error)", error: error)
     }
     result.message = Self.words(result.message)

@@ -14,7 +14,7 @@ enum UpdateCommand {
   static let check = CommandDescription(
     "update check", summary: "Look for a signed release of the plugins",
     details: "Verifies what the repository has, and installs nothing.", options: [config, json]
-  ) { arguments throws(CommandError) in try look(arguments, .never, "update check") }
+  ) { arguments throws(CommandError) in try update(arguments, .never, "update check") }
 
   static let apply = CommandDescription(
     "update apply", summary: "Verify and install the newest signed release of the plugins",
@@ -26,7 +26,7 @@ enum UpdateCommand {
     options: [
       config, Option("retry", nil, nil, "Try a release again that was refused before"), json,
     ]
-  ) { arguments throws(CommandError) in try look(arguments, .immediate, "update apply") }
+  ) { arguments throws(CommandError) in try update(arguments, .immediate, "update apply") }
 
   static let status = CommandDescription(
     "update status", summary: "Show which releases of the plugins are installed, and the history of updates",
@@ -37,7 +37,7 @@ enum UpdateCommand {
     return document["error"] == nil ? .succeeded : .failed
   }
 
-  private static func look(
+  private static func update(
     _ arguments: ParsedArguments, _ timing: Updater.Timing, _ name: String
   ) throws(CommandError) -> ExitStatus {
     LogOutput.adopt(LogOutput.Settings(least: .error))

@@ -27,7 +27,7 @@ struct PulseDetector {
   /// - Parameters:
   ///   - pulses: the pulses of the loops, in the order of the loops.
   ///   - limit: how long one turn of a loop may take.
-  mutating func look(_ pulses: [LoopPulse], at now: Duration, limit: Duration) {
+  mutating func note(_ pulses: [LoopPulse], at now: Duration, limit: Duration) {
     standstills = []
     for (loop, pulse) in pulses.enumerated() {
       guard !pulse.isAsleep || pulse.hasDied else {

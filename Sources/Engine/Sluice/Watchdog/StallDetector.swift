@@ -34,7 +34,7 @@ struct StallDetector {
   /// - Parameters:
   ///   - calls: the current calls of the loops, at most one for each.
   ///   - limit: how long a call may last. If it is zero, no call is reported.
-  mutating func look(_ calls: [LoopCall], at now: Duration, limit: Duration) -> [Finding] {
+  mutating func findings(_ calls: [LoopCall], at now: Duration, limit: Duration) -> [Finding] {
     var findings: [Finding] = []
     let running = Dictionary(calls.map { ($0.loop, $0) }, uniquingKeysWith: { $1 })
     for (loop, sighting) in sightings.sorted(by: { $0.key < $1.key })

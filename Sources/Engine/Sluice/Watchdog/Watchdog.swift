@@ -90,10 +90,10 @@ final class Watchdog: Sendable {
       let now = MonotonicClock.now
       let pulses = loops.map(\.pulse)
       let (findings, standstills, before) = state.withLock { state in
-        state.pulses.look(pulses, at: now, limit: Self.patience(settings))
+        state.pulses.note(pulses, at: now, limit: Self.patience(settings))
         let before = state.stuck
         state.stuck = Set(state.pulses.standstills.map(\.loop))
-        return (state.detector.look(calls, at: now, limit: settings.limit), state.pulses.standstills, before)
+        return (state.detector.findings(calls, at: now, limit: settings.limit), state.pulses.standstills, before)
       }
       for finding in findings { say(finding) }
       for loop in before.subtracting(standstills.map(\.loop)) { response.mark(loop, false) }

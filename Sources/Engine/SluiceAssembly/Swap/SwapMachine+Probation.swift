@@ -2,9 +2,9 @@
 // previous snapshot at once.
 extension SwapMachine {
   /// Requests a comparison if it is due.
-  mutating func look(_ now: Duration) -> [Action] {
-    guard let standby, let look = standby.nextLook, now >= look else { return [] }
-    self.standby?.nextLook = nil
+  mutating func sampleIfDue(at now: Duration) -> [Action] {
+    guard let standby, let due = standby.nextSample, now >= due else { return [] }
+    self.standby?.nextSample = nil
     return [.sample(snapshot: served, standby: standby.snapshot)]
   }
 
@@ -13,7 +13,7 @@ extension SwapMachine {
     guard let standby, snapshot == served, !isClosed else { return [] }
     if let breach { return [.requestReturn(from: served, because: breach)] }
     guard now >= standby.end else {
-      self.standby?.nextLook = min(now + standby.interval, standby.end)
+      self.standby?.nextSample = min(now + standby.interval, standby.end)
       return []
     }
     self.standby = nil
@@ -25,6 +25,6 @@ extension SwapMachine.Standby {
   init(_ snapshot: Int, for duration: Duration, from now: Duration) {
     let interval = min(max(duration / 300, .milliseconds(5)), .milliseconds(250))
     self.init(
-      snapshot: snapshot, end: now + duration, interval: interval, nextLook: now + min(interval, duration))
+      snapshot: snapshot, end: now + duration, interval: interval, nextSample: now + min(interval, duration))
   }
 }

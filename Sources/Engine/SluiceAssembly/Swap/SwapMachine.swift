@@ -134,7 +134,7 @@ package struct SwapMachine: Sendable {
     package var end: Duration
     package var interval: Duration
     /// When the next comparison is due; nil while the result of a comparison is awaited, and after a breach.
-    package var nextLook: Duration?
+    package var nextSample: Duration?
   }
 
   package struct LoopState: Sendable, Hashable {
@@ -198,7 +198,7 @@ package struct SwapMachine: Sendable {
   package var deadline: Duration? {
     var deadlines = isClosed ? [] : retired.compactMap(\.deadline)
     if case .publishing(let until, _)? = running?.step { deadlines.append(until) }
-    if !isClosed, let look = standby?.nextLook { deadlines.append(look) }
+    if !isClosed, let look = standby?.nextSample { deadlines.append(look) }
     return deadlines.min()
   }
 
@@ -206,7 +206,7 @@ package struct SwapMachine: Sendable {
     var actions: [Action] = []
     if case .publishing(let until, _)? = running?.step, now >= until { actions += settle(now) }
     guard !isClosed else { return actions }
-    return actions + look(now) + drainFurther(now)
+    return actions + sampleIfDue(at: now) + drainFurther(now)
   }
 }
 

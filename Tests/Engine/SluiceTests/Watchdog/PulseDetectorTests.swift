@@ -9,27 +9,27 @@ import Testing
 
   @Test func `if a turn of a loop lasts as long as the limit, the loop is stuck until its next turn`() {
     var detector = PulseDetector()
-    detector.look([LoopPulse(turn: 7)], at: .zero, limit: Self.limit)
+    detector.note([LoopPulse(turn: 7)], at: .zero, limit: Self.limit)
     #expect(detector.standstills.isEmpty)
-    detector.look([LoopPulse(turn: 7)], at: .milliseconds(100), limit: Self.limit)
+    detector.note([LoopPulse(turn: 7)], at: .milliseconds(100), limit: Self.limit)
     #expect(detector.standstills == [.init(loop: 0, age: .milliseconds(100), hasDied: false)])
-    detector.look([LoopPulse(turn: 8)], at: .milliseconds(101), limit: Self.limit)
+    detector.note([LoopPulse(turn: 8)], at: .milliseconds(101), limit: Self.limit)
     #expect(detector.standstills.isEmpty)
   }
 
   @Test func `a sleeping loop is not stuck, however long it sleeps`() {
     var detector = PulseDetector()
-    detector.look([LoopPulse(turn: 7, isAsleep: true)], at: .zero, limit: Self.limit)
-    detector.look([LoopPulse(turn: 7, isAsleep: true)], at: .seconds(9), limit: Self.limit)
+    detector.note([LoopPulse(turn: 7, isAsleep: true)], at: .zero, limit: Self.limit)
+    detector.note([LoopPulse(turn: 7, isAsleep: true)], at: .seconds(9), limit: Self.limit)
     // The loop is awake, but has no new turn yet. Its time counts from this check.
-    detector.look([LoopPulse(turn: 7)], at: .seconds(9), limit: Self.limit)
+    detector.note([LoopPulse(turn: 7)], at: .seconds(9), limit: Self.limit)
     #expect(detector.standstills.isEmpty)
   }
 
   @Test func `a busy loop is not stuck`() {
     var detector = PulseDetector()
     for turn in UInt64(1)...20 {
-      detector.look([LoopPulse(turn: turn)], at: .milliseconds(90 * Int(turn)), limit: Self.limit)
+      detector.note([LoopPulse(turn: turn)], at: .milliseconds(90 * Int(turn)), limit: Self.limit)
       #expect(detector.standstills.isEmpty)
     }
   }
@@ -37,7 +37,7 @@ import Testing
   @Test func `a loop whose thread has ended is stuck from the first check, asleep or not`() {
     var detector = PulseDetector()
     let pulses = [LoopPulse(turn: 1), LoopPulse(turn: 7, isAsleep: true, hasDied: true)]
-    detector.look(pulses, at: .zero, limit: Self.limit)
+    detector.note(pulses, at: .zero, limit: Self.limit)
     #expect(detector.standstills == [.init(loop: 1, age: .zero, hasDied: true)])
   }
 }

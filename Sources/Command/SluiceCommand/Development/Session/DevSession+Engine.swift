@@ -192,7 +192,7 @@ extension DevSession {
     engine?.process.stop(drain: Self.lastDrain)
     for message in messages { finish(message) }
     let now = MonotonicClock.now
-    let isStuck = engine?.watch?.look(at: now, limit: Self.lastDrain) != nil
+    let isStuck = engine?.watch?.stall(at: now, limit: Self.lastDrain) != nil
     let limit = isStuck ? now : now + Self.lastKillDelay
     var isKilled = false
     while engine != nil || builds.values.contains(where: { $0.run != nil }) {

@@ -10,7 +10,7 @@ import SluiceSupport
 extension DevSession {
   /// The delays after which a refused file is read again. Without this, a write through a memory mapping would stay
   /// unnoticed, because it causes no event.
-  private static let looks: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)]
+  private static let readDelays: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)]
 
   /// - Parameters:
   ///   - changed: the paths of libraries, each with the time of the first change.
@@ -32,7 +32,7 @@ extension DevSession {
       guard let since = state.waiting, !isBeingBuilt(library) else { continue }
       libraries[library]?.waiting = nil
       libraries[library]?.cause = .session
-      if let look = look(at: library, because: state.cause) { swap[library] = (look.hash, since) }
+      if let new = newContent(of: library, because: state.cause) { swap[library] = (new.hash, since) }
     }
     if !swap.isEmpty { ask(for: swap) }
   }
@@ -50,19 +50,19 @@ extension DevSession {
     return image.hash.hex != libraries[library]?.started
   }
 
-  private struct Look {
+  private struct NewContent {
     /// Nil if the library cannot be read; the engine will retry for a while.
     let hash: String?
   }
 
   /// Reads the library; nil if its content serves or was refused.
-  private func look(at library: String, because cause: LibraryState.Cause) -> Look? {
+  private func newContent(of library: String, because cause: LibraryState.Cause) -> NewContent? {
     let status = SystemPath.status(of: library)
     let image: LibraryImage
     do throws(PluginError) { image = try LibraryImage(reading: library) } catch {
       guard error.code == .changedWhileRead else {
         libraries[library]?.seen = status
-        return Look(hash: nil)
+        return NewContent(hash: nil)
       }
       let subject = InotifyWatch.Subject.file(library)
       debounce.note(subject, at: MonotonicClock.now, silence: subject.silence)
@@ -73,7 +73,7 @@ extension DevSession {
     guard isServing || hash == libraries[library]?.refused else {
       libraries[library]?.noteNewContent(status)
       libraries[library]?.candidate = (hash, image.bytes)
-      return Look(hash: hash)
+      return NewContent(hash: hash)
     }
     if libraries[library]?.noteKnownContent(status, because: cause) == true {
       sayUnchanged(library, hash, cause, isServing: isServing)
@@ -165,9 +165,9 @@ extension DevSession {
 
   private func swapFailed(_ failed: [String: (hash: String?, since: Duration)]) {
     guard failed.count > 1 else {
-      if let (library, value) = failed.first, let delay = Self.looks.first {
+      if let (library, value) = failed.first, let delay = Self.readDelays.first {
         if let hash = value.hash { libraries[library]?.refused = hash }
-        after(delay, .lookAgain(library: library, attempt: 0))
+        after(delay, .readAgain(library: library, attempt: 0))
       }
       return
     }
@@ -179,15 +179,15 @@ extension DevSession {
     }
   }
 
-  func lookAgain(_ library: String, _ attempt: Int) {
+  func readAgain(_ library: String, _ attempt: Int) {
     guard let state = libraries[library], engine?.isReady == true else { return }
     if let hash = (try? LibraryImage(reading: library))?.hash.hex, hash != state.refused,
       hash != good.serving[library]?.hash
     {
       return librariesChanged([library: MonotonicClock.now])
     }
-    if attempt + 1 < Self.looks.count {
-      after(Self.looks[attempt + 1], .lookAgain(library: library, attempt: attempt + 1))
+    if attempt + 1 < Self.readDelays.count {
+      after(Self.readDelays[attempt + 1], .readAgain(library: library, attempt: attempt + 1))
     }
   }
 

@@ -24,7 +24,7 @@ extension DevSession {
     guard let engine, engine.stall == nil else { return }
     after(EnginePulse.period, .lookAtPulse(engine.number))
     guard let limit = configuration?.stallKillLimit, limit > .zero else { return }
-    guard let stall = self.engine?.watch?.look(at: MonotonicClock.now, limit: limit) else { return }
+    guard let stall = self.engine?.watch?.stall(at: MonotonicClock.now, limit: limit) else { return }
     self.engine?.stall = stall
     engine.process.kill(SIGKILL)
   }

@@ -15,7 +15,7 @@ final class DevSession {
   /// An action that is due later.
   enum Timer: Equatable {
     /// Read a refused file again, because it may have been completed without an event.
-    case lookAgain(library: String, attempt: Int)
+    case readAgain(library: String, attempt: Int)
     /// Kill the engine's process if it has not ended.
     case killEngine(Int)
     /// Check the engine's pulse.
@@ -159,7 +159,7 @@ final class DevSession {
     timers.removeAll { $0.due <= now }
     for (_, timer) in due {
       switch timer {
-      case .lookAgain(let library, let attempt): lookAgain(library, attempt)
+      case .readAgain(let library, let attempt): readAgain(library, attempt)
       case .killEngine(let number): if engine?.number == number { engine?.process.kill(SIGKILL) }
       case .lookAtPulse(let number): if engine?.number == number { lookAtPulse() }
       }

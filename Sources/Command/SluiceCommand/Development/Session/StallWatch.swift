@@ -49,7 +49,7 @@ struct StallWatch {
   }
 
   /// Returns the longest stall, if it has lasted for at least the limit; otherwise nil.
-  mutating func look(at now: Duration, limit: Duration) -> Stall? {
+  mutating func stall(at now: Duration, limit: Duration) -> Stall? {
     forgivePause(at: now)
     if now - lastPulse >= limit { return Stall(loop: nil, call: nil, age: now - lastPulse) }
     guard let (loop, since) = turned.enumerated().min(by: { $0.element < $1.element }), now - since >= limit else {

@@ -87,13 +87,13 @@ struct WatchTable: Sendable {
     // nothing changes.
     for _ in 0..<8 {
       let before = (places, trees)
-      look()
+      resolvePaths()
       watchFolders()
       if before.0 == places, before.1 == trees { return }
     }
   }
 
-  private mutating func look() {
+  private mutating func resolvePaths() {
     places = [:]
     trees = [:]
     for subject in subjects {
