@@ -1,25 +1,38 @@
 package import SluiceMessages
 
-package typealias RequestForms = MessageForms<Request>
-package typealias ResponseForms = MessageForms<Response?>
-
 /// A message of an attempt in its two forms: native, and as the JSON document that a stage has asked for.
 ///
 /// One of them is current. This is the document after a stage has asked to write it, until the document is settled;
 /// otherwise it is the native form. A document that is not current is a view: whoever changes the native form drops it.
-///
-/// The transaction keeps two more forms of its request: the one that the caller gave, which never changes and with
-/// which each attempt begins (``TransactionResult/originalRequest``), and the headers of the hop
-/// (``Exchange/issueHeaders`` while stages change them, ``Exchange/issued`` from then on).
-package struct MessageForms<Native> {
+package protocol MessageForms {
+  associatedtype Native
+
   /// Out of date while ``currentDocument`` is not nil.
-  package var native: Native
+  var native: Native { get set }
   /// Nil unless a stage has asked for it since the message was last replaced.
+  var document: DocumentForm? { get set }
+}
+
+/// The forms of a request.
+///
+/// The transaction keeps two more: the request that the caller gave, which never changes and with which each attempt
+/// begins (``TransactionResult/originalRequest``), and the headers of the hop (``Exchange/issueHeaders`` while stages
+/// change them, ``Exchange/issued`` from then on).
+package struct RequestForms: MessageForms {
+  package var native: Request
   package var document: DocumentForm?
 
   @inline(__always)
-  init(_ native: consuming Native) { self.native = native }
+  init(_ native: consuming Request) { self.native = native }
+}
 
+/// The forms of a response, if there is a response.
+package struct ResponseForms: MessageForms {
+  package var native: Response?
+  package var document: DocumentForm?
+}
+
+extension MessageForms {
   /// The document if it is current; otherwise nil.
   @inline(__always)
   package var currentDocument: DocumentForm? {

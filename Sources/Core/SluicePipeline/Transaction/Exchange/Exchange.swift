@@ -32,7 +32,7 @@ package class Exchange: @unchecked Sendable {
   /// The request of this attempt.
   package final var requestForms: RequestForms
   /// The response, if there is one.
-  package final var responseForms = ResponseForms(nil)
+  package final var responseForms = ResponseForms()
   /// The headers of the hop, while it is being issued.
   package final var issueHeaders: HeaderFields?
   /// The headers of the hop after it was issued; nil before.
