@@ -122,7 +122,7 @@ complete -c sluice -n "__fish_seen_subcommand_from send" -l resolve -x -d 'Use t
 complete -c sluice -n "__fish_seen_subcommand_from send" -l connect-to -x -d 'Connect to another host and port than those of the URL; may be repeated'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l interface -x -d 'Connect through this interface, or from this local address'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l unix-socket -rF -d 'Connect to this Unix socket, whatever the URL'
-complete -c sluice -n "__fish_seen_subcommand_from send" -s x -l proxy -x -d 'Use this proxy; "" uses none'
+complete -c sluice -n "__fish_seen_subcommand_from send" -s x -l proxy -x -d 'Use this proxy, [SCHEME://][USER:PASSWORD@]HOST[:PORT]; "" uses none'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l connect-timeout -x -d 'Limit the time until the connection is established (default: 5s)'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s k -l insecure -d 'Accept any certificate'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l cacert -rF -d 'Trust these authorities (PEM) instead of the system\'s'

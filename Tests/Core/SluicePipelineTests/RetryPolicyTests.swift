@@ -58,9 +58,15 @@ import Testing
         "invalid_response", "request_too_large", "response_too_large", "cancelled", "body_file", "resources",
       ].filter { policy.wants(TransactionError(code: $0, message: "")) }
     }
-    #expect(wanted(.always) == ["dns", "connect", "connect_timeout", "connection_lost", "timeout", "resent"])
+    #expect(wanted(.always) == ["dns", "connect", "connect_timeout", "connection_lost", "timeout", "resent", "proxy"])
     #expect(wanted(.deadConnection) == ["resent"])
     #expect(wanted(.never) == [])
+    // A proxy that was reached and refuses would refuse again.
+    let details: [TransportError.Detail] = [.proxyName, .proxyTLS, .proxyCertificate, .tunnel, .socks]
+    let repeated = details.filter {
+      RetryPolicy(connectionErrors: .always).wants(TransactionError(TransportError(.proxy, "").with($0)))
+    }
+    #expect(repeated == [.proxyName])
     #expect(!RetryPolicy.standard.wants(TransactionError(code: "connect", message: "", stage: "auth")))
   }
 

@@ -143,6 +143,18 @@ import Testing
     for length in 0..<text.utf8.count { #expect(Self.error(String(text.prefix(length))) != "no error") }
   }
 
+  @Test(arguments: [
+    ("htp://p:3128", "the known schemes are http"), ("p:99999", "its port is not a number from 1 to 65535"),
+    ("http://u:secret@x@p", "write %40 for @"),
+  ])
+  func `the URL of a proxy is checked when it is read, and its password stays hidden`(_ url: String, _ words: String) {
+    let error = Self.error("{\"transport\":\n {\"proxy\": \"\(url)\"}}")
+    #expect(
+      error.hasPrefix("conf/sluice.json:2: transport.proxy: the URL of the proxy ") && error.contains(words), "\(error)"
+    )
+    #expect(!error.contains("secret"), "\(error)")
+  }
+
   /// A value for each key of `transport` that differs from the default.
   private static let transportKeys = [
     "baseURL": "\"http://a\"", "timeout": "\"7s\"", "connectTimeout": "\"7s\"", "loops": "7",

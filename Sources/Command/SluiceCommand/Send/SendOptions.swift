@@ -126,7 +126,7 @@ enum SendOptions {
       "Connect to another host and port than those of the URL; may be repeated"),
     Option("interface", nil, "NAME", "Connect through this interface, or from this local address"),
     Option("unix-socket", nil, "PATH", "Connect to this Unix socket, whatever the URL"),
-    Option("proxy", "x", "URL", "Use this proxy; \"\" uses none"),
+    Option("proxy", "x", "URL", "Use this proxy, [SCHEME://][USER:PASSWORD@]HOST[:PORT]; \"\" uses none"),
     Option("connect-timeout", nil, "DURATION", "Limit the time until the connection is established (default: 5s)"),
   ]
   private static let tls = [

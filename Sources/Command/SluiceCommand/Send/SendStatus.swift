@@ -29,7 +29,7 @@ enum SendStatus {
 
   private static func code(of error: TransactionError) -> Int32 {
     switch (error.code, error.detail) {
-    case (.tls, .certificate): 60
+    case (.tls, .certificate), (.proxy, .proxyCertificate): 60
     case (.tls, .publicKey): 90
     case (.tls, .ownCertificate): 58
     case (.connectionLost, .noResponse): 52

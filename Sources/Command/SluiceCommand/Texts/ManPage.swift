@@ -118,8 +118,11 @@ enum ManPage {
     .BR OTEL_PROPAGATORS ", " OTEL_TRACES_SAMPLER ", " OTEL_TRACES_SAMPLER_ARG ", " OTEL_SDK_DISABLED
     Settings of the built-in \fIheaders\fR that the configuration does not set; the first also names the families in which the parent trace context is read.
     .TP
-    .BR http_proxy ", " https_proxy ", " all_proxy ", " no_proxy
+    .BR http_proxy ", " https_proxy ", " all_proxy
     The proxy, if neither an option nor the configuration names one.
+    .TP
+    .B no_proxy
+    The hosts that are reached without a proxy, whoever names it.
     .TP
     .B NO_COLOR
     If set and not empty, no colour is shown.

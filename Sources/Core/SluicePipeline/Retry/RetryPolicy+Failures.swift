@@ -10,8 +10,13 @@ extension RetryPolicy {
     switch connectionErrors {
     case .never: return false
     case .deadConnection: return failure.code == .resent
-    case .always: return Self.connectionCodes.contains(failure.code)
+    case .always: return Self.connectionCodes.contains(failure.code) || isUnreachableProxy(failure)
     }
+  }
+
+  /// Whether no connection to the proxy was made. A proxy that refuses is asked only once.
+  private func isUnreachableProxy(_ failure: TransactionError) -> Bool {
+    failure.code == .proxy && (failure.detail == nil || failure.detail == .proxyName)
   }
 
   /// Failures that another attempt cannot change, or that end the transaction.

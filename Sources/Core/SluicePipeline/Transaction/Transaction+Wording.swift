@@ -23,9 +23,19 @@ extension Transaction {
         code: .status, message: "it answered \(status) to \(shownRequest)\(note)", stage: stage)
     }
     let change = thisHop.wireStatus == status ? "" : ", which a stage changed to \(status)"
+    let (answerer, demand) = proxyWords ?? ("the server", "")
     return TransactionError(
       code: .status,
-      message: "the server answered \(thisHop.wireStatus) to \(shownRequest)\(change)\(note)")
+      message: "\(answerer) answered \(thisHop.wireStatus) to \(shownRequest)\(change)\(demand)\(note)")
+  }
+
+  /// The words for a 407 response of a proxy that gets the requests itself; nil for other responses.
+  private var proxyWords: (answerer: String, demand: String)? {
+    guard thisHop.wireStatus == 407, environment.transport.usesProxy(for: requestForms.native.url.origin) else {
+      return nil
+    }
+    let fields = responseForms.native?.headers ?? HeaderFields()
+    return ("the proxy", ": " + Challenge.proxyDemand(Challenge.challenges(in: fields, "proxy-authenticate")))
   }
 
   /// A failure of the hop, with the whole URL.

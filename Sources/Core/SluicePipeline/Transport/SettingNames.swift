@@ -21,5 +21,5 @@ package struct SettingNames: Sendable, Hashable {
   package init() {}
 
   /// Advice that is appended to a message. It names the places where the proxy is configured.
-  package var proxyAdvice: String { "; see \(proxy), or http_proxy and https_proxy in the environment" }
+  package var proxyAdvice: String { "; see \(proxy), or http_proxy, https_proxy and all_proxy in the environment" }
 }

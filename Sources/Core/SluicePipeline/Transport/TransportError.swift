@@ -27,7 +27,9 @@ public struct TransportError: DescribedError, Sendable, Hashable {
     case partialResponse
     /// With `proxy`: its name cannot be resolved.
     case proxyName
-    /// With `proxy`: the TLS handshake with it fails.
+    /// With `proxy`: its certificate is not trusted.
+    case proxyCertificate
+    /// With `proxy`: the TLS handshake with it fails in another way.
     case proxyTLS
     /// With `proxy`: an HTTP proxy opens no tunnel to the server.
     case tunnel

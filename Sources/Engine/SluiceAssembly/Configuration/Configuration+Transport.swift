@@ -24,7 +24,7 @@ extension Configuration {
     if let limit = node["maxRequestBytes"] { transport.maximumRequestBytes = try limit.integer(0...(1 << 40)) }
     if let limit = node["maxResponseBytes"] { transport.maximumResponseBytes = try limit.integer(0...(1 << 40)) }
     if let limit = node["spillBytes"] { transport.spillBytes = try limit.integer(0...(1 << 40)) }
-    if let proxy = node["proxy"] { transport.proxy = try proxy.string() }
+    if let proxy = node["proxy"] { transport.proxy = try Self.proxy(proxy) }
     if let tls = node["tls"] { try readTLS(tls) }
     if let decode = node["decode"] { transport.decodesContent = try decode.bool() }
     if let engine = node["engine"] { try readEngine(engine) }
@@ -68,6 +68,13 @@ extension Configuration {
     guard isPrintable, !text.hasPrefix(" "), !text.hasSuffix(" ") else {
       throw node.error("expected printable ASCII characters without a space at either end")
     }
+    return text
+  }
+
+  private static func proxy(_ node: ConfigurationNode) throws(ConfigurationError) -> String {
+    let text = try node.string()
+    guard !text.isEmpty else { return text }
+    do throws(ProxyFault) { _ = try Proxy(text) } catch { throw node.error(error.reason) }
     return text
   }
 

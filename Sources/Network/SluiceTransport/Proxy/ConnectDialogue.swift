@@ -1,11 +1,14 @@
 import SluiceHTTP1
 import SluiceMessages
+import SluicePipeline
 
 /// A tunnel through an HTTP proxy (CONNECT, RFC 9110 §9.3.6).
 struct ConnectDialogue: TunnelDialogue {
   let opening: [UInt8]
   private let head: ResponseHead
   private let limits: MessageLimits
+  /// The value of `Proxy-Authorization`.
+  private let authorization: String?
   private var headBytes: [UInt8] = []
   private var refusal: Refusal?
 
@@ -28,6 +31,7 @@ struct ConnectDialogue: TunnelDialogue {
     if let authorization { text += "Proxy-Authorization: \(authorization)\r\n" }
     opening = Array((text + "\r\n").utf8)
     self.limits = limits
+    self.authorization = authorization
     head = ResponseHead(limits)
     head.begin(isAnswerToHead: false, isAnswerToConnect: true)
   }
@@ -54,13 +58,15 @@ struct ConnectDialogue: TunnelDialogue {
     } catch { return (bytes.count, .refused(TunnelRefusal(reason: "in its answer to CONNECT, \(error.explanation)"))) }
   }
 
-  func refusalAtEnd() -> TunnelRefusal? { refusal.map(Self.words) }
+  func refusalAtEnd() -> TunnelRefusal? { refusal.map(words) }
 
   private func refusal(_ fields: HeaderFields) -> Refusal {
     let challenges = head.status == 407 ? Challenge.challenges(in: fields, "proxy-authenticate") : []
-    let shown = headBytes.prefix(min(head.byteCount, Self.shownBytes))
+    let line = String(decoding: headBytes.prefix { $0 != 0x0D && $0 != 0x0A }, as: UTF8.self)
+    let redactor = Redactor()
+    let lines = fields.map { "\($0.name): \(redactor.value($0.value, ofHeader: $0.name))" }
     return Refusal(
-      status: head.status, challenges: challenges, text: String(decoding: shown, as: UTF8.self).trimmed,
+      status: head.status, challenges: challenges, text: ([line] + lines).joined(separator: "\r\n"),
       body: ResponseBody(head.body, limits))
   }
 
@@ -75,20 +81,28 @@ struct ConnectDialogue: TunnelDialogue {
     self.refusal = refusal
     // The proxy may be asked again, and then the text does not matter.
     let isComplete = refusal.body.isDone || refusal.bodyText.count >= Self.shownBytes || !refusal.challenges.isEmpty
-    return isComplete ? .refused(Self.words(refusal)) : .more
+    return isComplete ? .refused(words(refusal)) : .more
   }
 
-  private static func words(_ refusal: Refusal) -> TunnelRefusal {
+  private func words(_ refusal: Refusal) -> TunnelRefusal {
     var reason = "it refused the connection with status \(refusal.status)"
-    let schemes = refusal.challenges.map(\.scheme)
-    if !schemes.isEmpty, !schemes.contains(where: { ["basic", "digest"].contains($0.lowercased()) }) {
-      reason += "; it demands \(schemes.joined(separator: " or ")), and Sluice knows only Basic and Digest"
-    }
-    reason += "; its answer: \(PlainText.quote(refusal.text))"
-    let body = String(decoding: refusal.bodyText.prefix(Self.shownBytes), as: UTF8.self).trimmed
-    if !body.isEmpty { reason += ", body: \(PlainText.quote(body))" }
+    if refusal.status == 407 { reason += ": \(Challenge.proxyDemand(refusal.challenges))" }
+    reason += "; its answer: \(shown(refusal.text))"
+    let body = String(decoding: refusal.bodyText, as: UTF8.self).trimmed
+    if !body.isEmpty { reason += ", body: \(shown(body))" }
     // Proxies answer with such a status when they cannot connect to the server.
     return TunnelRefusal(reason: reason, challenges: refusal.challenges, isOfTarget: refusal.status >= 500)
+  }
+}
+
+extension ConnectDialogue {
+  /// A part of the answer between quotation marks, without the credentials of this side, which it may repeat.
+  private func shown(_ text: String) -> String {
+    var text = text
+    if let token = authorization?.split(separator: " ").last, !token.isEmpty {
+      text.replace(token, with: Redactor.placeholder)
+    }
+    return "\"\(PlainText.line(text, limitBytes: Self.shownBytes))\""
   }
 }
 

@@ -29,9 +29,10 @@ final class ProxyAuthorization {
       guard let offer = DigestChallenge(challenge), answered == 0 || offer.isStale && answered < Self.maximumAnswers
       else { continue }
       guard offer.nonce != digest?.nonce else { return true }
-      digest = offer
-      count = 0
-      clientNonce = TransactionID(using: &random).description
+      let nonce = TransactionID(using: &random).description
+      // The user may contain what a field cannot carry.
+      guard offer.answer(credentials, "GET", "/", 1, nonce) != nil else { continue }
+      (digest, count, clientNonce) = (offer, 0, nonce)
       return true
     }
     guard digest != nil, answered == 0, challenges.contains(where: { $0.isScheme("basic") }) else { return false }

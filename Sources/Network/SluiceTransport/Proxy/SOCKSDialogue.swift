@@ -1,4 +1,5 @@
 import SluiceMessages
+import SluicePipeline
 
 /// A connection through a SOCKS 4 or 4a proxy.
 struct SOCKS4Dialogue: TunnelDialogue {
@@ -10,14 +11,17 @@ struct SOCKS4Dialogue: TunnelDialogue {
   init(_ target: TunnelTarget, _ proxy: Proxy) throws(ProxyFault) {
     var request: [UInt8] = [4, 1, UInt8(target.port >> 8), UInt8(target.port & 0xFF)]
     let user = (proxy.credentials?.user ?? []) + [0]
-    if let address = target.address {
+    // An address that begins with three zeros announces a name (SOCKS 4a).
+    let isMark = target.address.map { $0.count == 4 && $0.starts(with: [0, 0, 0]) && $0[3] != 0 } == true
+    if let address = target.address, !isMark {
       guard address.count == 4 else {
         throw ProxyFault(reason: "SOCKS 4 takes no IPv6 address; use a proxy with SOCKS 5")
       }
       request += address + user
+    } else if isMark, proxy.kind == .socks4 {
+      throw ProxyFault(reason: "SOCKS 4 takes no address that begins with 0.0.0; use a proxy with SOCKS 5")
     } else {
       guard target.host.utf8.count <= 255 else { throw ProxyFault(reason: "the name is longer than SOCKS allows") }
-      // An address that begins with three zeros announces a name (SOCKS 4a).
       request += [0, 0, 0, 1] + user + Array(target.host.utf8) + [0]
     }
     opening = request
@@ -93,7 +97,11 @@ struct SOCKS5Dialogue: TunnelDialogue {
       return (count, .send([1, UInt8(user.count)] + user + [UInt8(password.count)] + password))
     case (.method, 0xFF, nil):
       return (count, .refused(TunnelRefusal(reason: "it demands a user and a password, or another kind of proof")))
-    case (.method, 0xFF, _): return (count, .refused(TunnelRefusal(reason: "it takes no password (SOCKS 5)")))
+    case (.method, 2, nil):
+      return (count, .refused(TunnelRefusal(reason: "it demands a user and a password (SOCKS 5)")))
+    case (.method, 0xFF, _):
+      let reason = "it accepts neither a user with a password nor a client without them (SOCKS 5)"
+      return (count, .refused(TunnelRefusal(reason: reason)))
     case (.method, let method, _):
       return (count, .refused(TunnelRefusal(reason: "it chose method \(method), which was not offered (SOCKS 5)")))
     default: return (count, .refused(TunnelRefusal(reason: "it refused the user or the password (SOCKS 5)")))

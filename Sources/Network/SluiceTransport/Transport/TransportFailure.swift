@@ -8,6 +8,9 @@ import SluiceSupport
 
 /// The errors of this transport: what failed, why, and what to do.
 enum TransportFailure {
+  /// The peer of a connection without a proxy, in messages.
+  static let server = "the server"
+
   static func name(_ origin: Origin, _ error: NameError) -> TransportError {
     make(
       .nameLookup, "cannot resolve \(PlainText.quote(origin.lookUpName)): \(error.advice)", origin,
@@ -95,8 +98,9 @@ enum TransportFailure {
     return make(.connectTimeout, reason, origin, isBeforeSending: true)
   }
 
-  static func invalid(_ violation: MessageViolation, _ origin: Origin) -> TransportError {
-    make(.invalidResponse, violation.explanation, origin)
+  /// - Parameter sender: who sent the response, if it is not the server.
+  static func invalid(_ violation: MessageViolation, _ origin: Origin, from sender: String? = nil) -> TransportError {
+    make(.invalidResponse, violation.explanation + (sender.map { "; it comes from \($0)" } ?? ""), origin)
   }
 
   /// The error for a connection that broke while it carried a request.
@@ -114,18 +118,20 @@ enum TransportFailure {
     let reason =
       failure?.isTruncation == true
       ? "closed without the end of TLS (close_notify), so a part might be missing"
-      : failure?.detail ?? (code == 0 ? "closed by \(peer)" : SystemError.text(code))
-    let error = lost(origin, because: reason, hasHead: hasHead, isBeforeSending: isBeforeSending)
+      : failure?.detail
+        ?? (code == 0 ? "closed by \(peer)" : SystemError.text(code) + (peer == server ? "" : ": \(peer)"))
+    let error = lost(origin, because: reason, by: peer, hasHead: hasHead, isBeforeSending: isBeforeSending)
     return code == 0 && !hasBytes && !hasHead ? error.with(.noResponse) : error
   }
 
   /// The error for a connection that ended while it carried a request.
   static func lost(
-    _ origin: Origin, because reason: String, hasHead: Bool, isBeforeSending: Bool
+    _ origin: Origin, because reason: String, by peer: String = server, hasHead: Bool, isBeforeSending: Bool
   ) -> TransportError {
     let moment = hasHead ? "in the middle of the response" : "before the response"
+    let log = peer == server ? "the server's log" : "its log"
     return make(
-      .connectionLost, "the connection broke \(moment): \(reason); the server's log might say why", origin,
+      .connectionLost, "the connection broke \(moment): \(reason); \(log) might say why", origin,
       isBeforeSending: isBeforeSending
     ).with(hasHead ? .partialResponse : nil)
   }

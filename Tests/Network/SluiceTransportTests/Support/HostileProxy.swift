@@ -20,6 +20,8 @@ struct HostileProxy: Sendable, CustomTestStringConvertible {
   var hasSentTooMuch = Signal()
 
   static let password = "s3cret"
+  /// `me:s3cret` as Basic sends it.
+  static let basic = "bWU6czNjcmV0"
 
   func url(port: UInt16) -> String { "\(scheme)://\(hasUser ? "me:\(Self.password)@" : "")127.0.0.1:\(port)" }
 
@@ -95,7 +97,7 @@ struct HostileProxy: Sendable, CustomTestStringConvertible {
   /// Which step has not ended depends on the speed of the machine.
   private static let late = "within 0.3 seconds"
 
-  static let all = ends + answers + floods + silences + socks5 + socks4 + secure
+  static let all = ends + answers + echoes + floods + silences + socks5 + socks4 + secure
 
   private static let ends = [
     http("closes", lost, .close), http("resets", lost, .reset),
@@ -139,6 +141,21 @@ struct HostileProxy: Sendable, CustomTestStringConvertible {
       hasUser: true),
   ]
 
+  /// What a proxy knows, or repeats, must not be in a message.
+  private static let echoes = [
+    HostileProxy(
+      testDescription: "HTTP: repeats what it was told", scheme: "http",
+      scripts: [
+        [
+          .receiveHead,
+          .send(
+            "HTTP/1.1 403 No\r\nSet-Cookie: sid=\(password)\r\nX-API-Key: \(password)\r\nX-Debug: \(basic)\r\n"
+              + "Content-Length: \(basic.utf8.count)\r\n\r\n\(basic)"),
+          .receiveToEnd,
+        ]
+      ], code: .proxy, words: "Set-Cookie: REDACTED", hasUser: true)
+  ]
+
   private static let floods = [
     flood("a head of hundreds of megabytes", "more than 262144 bytes", "HTTP/1.1 200 OK\r\n", "X-A: \(bulk)\r\n"),
     flood("a line without end", "more than 262144 bytes", "HTTP/1.1 200 OK\r\nX-A: ", bulk),
@@ -169,6 +186,9 @@ struct HostileProxy: Sendable, CustomTestStringConvertible {
       "a head drop by drop", late, code: .connectTimeout, within: short,
       .send("HTTP/1.1 200 OK\r\n"), .drip(Array("X-A: b\r\n".utf8))),
     http(
+      "a refusal whose text never comes", "status 403", .send("HTTP/1.1 403 No\r\nContent-Length: 9\r\n\r\n"),
+      .receiveToEnd),
+    http(
       "a refusal drop by drop", "status 503", within: .seconds(3), .send("HTTP/1.1 503 No\r\n\r\n"),
       .drip(Array("no".utf8))),
     HostileProxy(
@@ -190,7 +210,7 @@ struct HostileProxy: Sendable, CustomTestStringConvertible {
     socks("socks5h", "closes in the address", lost, [5, 0], [5, 0, 0, 1, 127, 0]),
     socks("socks5h", "closes in a name", lost, [5, 0], [5, 0, 0, 3, 255, 97]),
     socks("socks5h", "chooses a method that was not offered", "method 1, which was not offered", [5, 1]),
-    socks("socks5h", "demands a password that nobody has", "method 2, which was not offered", [5, 2]),
+    socks("socks5h", "demands a password that nobody has", "demands a user and a password", [5, 2]),
     socks("socks5h", "refuses the password", "refused the user or the password", hasUser: true, [5, 2], [1, 1]),
     socks("socks5h", "closes after the password", lost, hasUser: true, [5, 2]),
     socks("socks5h", "speaks HTTP", "begins with 72", Array("HTTP/1.1 400 Bad\r\n\r\n".utf8)),

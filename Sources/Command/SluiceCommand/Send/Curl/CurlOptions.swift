@@ -97,18 +97,32 @@ enum CurlOptions {
       "Kerberos, NTLM and SRP are not supported, but a plugin can add them"
     ),
     (
+      ["proxy-user"],
+      "user and password belong into the URL of the proxy: `-x http://USER:PASSWORD@HOST:PORT`, with `%40` for `@`"
+    ),
+    (
+      ["proxy-anyauth", "proxy-basic", "proxy-digest"],
+      "Basic is sent at once, and Digest if the proxy asks for it"
+    ),
+    (
       [
-        "proxy-anyauth", "proxy-basic", "proxy-digest", "proxy-user", "proxy-header", "proxytunnel", "proxy1.0",
-        "preproxy", "noproxy", "haproxy-protocol", "suppress-connect-headers",
-      ], "a proxy is configured by its URL, user and password included, and by `no_proxy`"
+        "proxy-negotiate", "proxy-ntlm", "proxy-service-name", "proxy-tlsauthtype", "proxy-tlspassword",
+        "proxy-tlsuser",
+      ],
+      "for proxies, only Basic and Digest are supported"
+    ),
+    (["noproxy"], "set `no_proxy` in the environment; it also applies to the proxy of `-x`"),
+    (
+      [
+        "haproxy-protocol", "preproxy", "proxy-header", "proxy1.0", "proxytunnel", "suppress-connect-headers",
+      ], "of proxies, only the URL can be chosen: `http:` URLs go to an HTTP proxy whole, others through a tunnel"
     ),
     (
       [
         "proxy-cacert", "proxy-capath", "proxy-cert", "proxy-cert-type", "proxy-ciphers", "proxy-crlfile",
-        "proxy-insecure", "proxy-key", "proxy-key-type", "proxy-negotiate", "proxy-ntlm", "proxy-pass",
-        "proxy-pinnedpubkey", "proxy-service-name", "proxy-ssl-allow-beast", "proxy-ssl-auto-client-cert",
-        "proxy-tls13-ciphers", "proxy-tlsauthtype", "proxy-tlspassword", "proxy-tlsuser", "proxy-tlsv1",
-      ], "TLS settings apply to servers, not to proxies"
+        "proxy-insecure", "proxy-key", "proxy-key-type", "proxy-pass", "proxy-pinnedpubkey", "proxy-ssl-allow-beast",
+        "proxy-ssl-auto-client-cert", "proxy-tls13-ciphers", "proxy-tlsv1",
+      ], "the certificate of a proxy is always verified, with the authorities of `--cacert`"
     ),
     (
       [

@@ -21,6 +21,8 @@ final class Dial {
 
   /// The time between two attempts (RFC 8305 §8).
   static let attemptDelay = Duration.milliseconds(250)
+  /// How long the text of a proxy's refusal is awaited.
+  private static let refusalDelay = Duration.milliseconds(500)
 
   let pool: OriginPool
   /// The number of this dial in the pool's machine.
@@ -36,6 +38,8 @@ final class Dial {
   private var target: TunnelTarget?
   /// The further addresses of the server, for a proxy that cannot connect to the target.
   private var otherTargets: ArraySlice<TunnelTarget> = []
+  /// Whether the proxy has refused, and the text of the refusal is awaited.
+  private var isRefused = false
   /// How many challenges of the proxy were answered.
   private var answeredChallenges = 0
   /// When the tunnel was open; without a tunnel, when the socket was connected.
@@ -76,8 +80,9 @@ final class Dial {
       target = way.namedTarget
       return findAddresses()
     }
-    server.find { [self] found, _ in
+    server.find { [self] found, wasLookedUp in
       guard !isOver else { return }
+      if wasLookedUp { times.nameLookup = loop.now.nanoseconds(since: beganAt) }
       switch found {
       case .failure(let error): fail(TransportFailure.name(pool.origin, error))
       case .success(let addresses):
@@ -162,7 +167,10 @@ final class Dial {
   }
 
   private func failToSecureProxy(_ proxy: Proxy, _ failure: TLSFailure) {
-    fail(pool.proxyFailure("no TLS connection to the proxy \(proxy.name): \(failure.detail)").with(.proxyTLS))
+    let isVerification = failure.moment == .verification
+    let advice = isVerification ? TLSAdvice(failure.detail, settings).advice(at: .verification) : ""
+    let error = pool.proxyFailure("no TLS connection to the proxy \(proxy.name): \(failure.detail)\(advice)")
+    fail(error.with(isVerification ? .proxyCertificate : .proxyTLS))
   }
 
   private func handshake(over channel: TLSChannel, _ socket: StreamSocket) {
@@ -209,7 +217,7 @@ final class Dial {
       self.tunnel = tunnel
       pool.transport.place(tunnel, channel.socket.descriptor)
       tunnelIsReady(tunnel, 0)
-    } catch { fail(pool.proxyFailure("the proxy \(way.proxy.name): \(error.reason)")) }
+    } catch { fail(because: TunnelRefusal(reason: error.reason)) }
   }
 
   /// Continues the talk with the proxy when it has sent bytes, or when the socket can take more.
@@ -217,7 +225,11 @@ final class Dial {
     guard !isOver, self.tunnel === tunnel else { return }
     self.events |= events
     switch tunnel.proceed(pool.transport.input) {
-    case .waiting: return
+    case .waiting:
+      // The text of a refusal may never arrive.
+      guard tunnel.refusalAtEnd != nil, !isRefused else { return }
+      isRefused = true
+      loop.arm(limitTimer, at: min(loop.now + Self.refusalDelay, beganAt + settings.connectTimeout), for: self)
     case .open:
       self.tunnel = nil
       reachedAt = loop.now

@@ -234,7 +234,9 @@ final class HTTP1Connection: HTTPConnection {
       if !body.isDone, try !takeBody(bytes, &position, transfer) { return position }
       if body.isDone { complete(transfer, isClean: position == bytes.count) }
     } catch {
-      transfer.fail(TransportFailure.invalid(error, transfer.request.url.origin))
+      let isOfProxy = pool.way?.opensTunnel == false
+      transfer.fail(
+        TransportFailure.invalid(error, transfer.request.url.origin, from: isOfProxy ? pool.peer : nil))
     }
     return position
   }

@@ -64,7 +64,7 @@ extension OriginPool {
 
   /// Who may close a connection of this pool, as a phrase.
   var peer: String {
-    guard let way else { return "the server" }
+    guard let way else { return TransportFailure.server }
     return way.opensTunnel ? "the server or the proxy \(way.proxy.name)" : "the proxy \(way.proxy.name)"
   }
 
