@@ -56,4 +56,40 @@ import Testing
         "GET http://a.invalid/1 HTTP/1.1", "GET /2 HTTP/1.1",
       ])
   }
+
+  @Test(arguments: [
+    ("NTLM", "it demands NTLM, and Sluice knows only Basic and Digest"),
+    ("Basic realm=\"r\"", "check those in its URL"),
+  ])
+  func `a proxy that answers 407 to a request for an http URL is named, and what it demands`(
+    _ challenge: String, _ words: String
+  ) async throws {
+    let proxy = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 407 P\r\nProxy-Authenticate: \(challenge)\r\nContent-Length: 0\r\n\r\n"))
+    defer { proxy.stop() }
+    let sent = try await Tool.run("send", "-x", proxy.baseURL, "http://a.invalid/")
+    #expect(sent.status == 22)
+    #expect(sent.errorText.contains("the proxy answered 407 to GET http://a.invalid/"), "\(sent.errorText)")
+    #expect(sent.errorText.contains(words), "\(sent.errorText)")
+  }
+
+  @Test(arguments: [([ScriptStep.receiveHead, .reset], 56), ([.receiveHead, .send("SSH-2.0-x\r\n")], 8)])
+  func `a proxy that breaks the connection or speaks no HTTP is named`(_ steps: [ScriptStep], _ status: Int)
+    async throws
+  {
+    let proxy = try ScriptedServer([steps])
+    defer { proxy.stop() }
+    let sent = try await Tool.run("send", "-x", proxy.baseURL, "http://a.invalid/")
+    #expect(sent.status == status, "\(sent.errorText)")
+    #expect(sent.errorText.contains("the proxy \"127.0.0.1:\(proxy.port)\""), "\(sent.errorText)")
+  }
+
+  @Test func `a proxy that is not reached is tried again`() async throws {
+    let closed = try Loopback.freePort()
+    let sent = try await Tool.run(
+      "send", "--retry", "2", "--retry-delay", "1ms", "--retry-connrefused", "-v", "-x", "127.0.0.1:\(closed)",
+      "http://a.invalid/")
+    #expect(sent.status == 7)
+    #expect(sent.errorText.split(separator: "\n").count { $0.hasPrefix("* attempt ") } == 3, "\(sent.errorText)")
+  }
 }
