@@ -138,6 +138,7 @@ cache@Swift@{}@"request": ["plugin"], "response": ["plugin"]
 error-enrichment@Swift@{}@"response": ["plugin"]
 access-log@Swift, own runtime@{"output": "$folder/access.log"}@"tracers": ["plugin"]
 oauth-refresh@Swift, own runtime@{"tokenEndpoint": "$url", "clientID": "a", "clientSecret": "b", "accessToken": "c", "hosts": ["*"]}@"request": ["plugin"], "response": ["plugin"]
+aws-sigv4@Swift, own runtime@{"service": "s3", "region": "eu-central-1", "accessKeyID": "a", "secretAccessKey": "b", "hosts": ["*"]}@"request": ["plugin"], "issue": ["plugin"]
 otlp@Swift, own runtime@{"endpoint": "${url%/metrics}"}@"tracers": ["plugin"]
 END
 [ "$failures" -eq 0 ]
