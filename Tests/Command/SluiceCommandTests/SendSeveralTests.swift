@@ -116,7 +116,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("-R", "-R is not available: files get"), ("-U", "-U is not available: a proxy"), ("-V", "use \"sluice version\""),
+    ("-R", "-R is not available: files get"),
+    ("-U", "-U is not available: user and password belong into the URL of the proxy"), ("-V", "use \"sluice version\""),
   ])
   func `if only curl has an option letter, the error explains the alternative`(
     _ letter: String, _ message: String
