@@ -5,7 +5,7 @@ import SluiceTraceContext
 final class ExchangeRecorder: @unchecked Sendable {
   private let transport: any Transport
   private let options: TransferOptions
-  private let callOuts: CallOutLog
+  private let callOuts: (any CallOutLog)?
   private var exchange: RecordedExchange
   private var hops: [HopRecorder] = []
   private var requestBody: RecordedBody?
@@ -17,7 +17,7 @@ final class ExchangeRecorder: @unchecked Sendable {
   /// - Parameter time: the wall-clock time at which the transaction began.
   init(
     _ request: Request, _ parent: ParentContext, at time: Duration, _ transport: any Transport,
-    _ options: TransferOptions, _ callOuts: CallOutLog
+    _ options: TransferOptions, _ callOuts: (any CallOutLog)?
   ) {
     self.transport = transport
     self.callOuts = callOuts
@@ -79,7 +79,7 @@ final class ExchangeRecorder: @unchecked Sendable {
   /// The complete recording, after the end of the transaction.
   func finish() -> RecordedExchange {
     exchange.hops = hops.map { $0.finish() }
-    exchange.callOuts = callOuts.take()
+    exchange.callOuts = callOuts?.takeAll() ?? []
     // Breaks a cycle: the hop recorders refer to the transaction, which refers to this object.
     hops = []
     if exchange.isRequestStreamed {

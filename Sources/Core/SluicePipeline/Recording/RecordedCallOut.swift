@@ -1,5 +1,4 @@
 package import SluiceMessages
-import Synchronization
 
 /// A call-out of a plugin, and its answer. The headers and the body of the request are not kept, because they often are
 /// credentials.
@@ -24,34 +23,36 @@ package struct RecordedCallOut: Sendable {
 }
 
 /// The call-outs of an engine that ended and that no recording has taken yet. A recording takes all of them, because a
-/// call-out often serves several transactions, and a replay looks for answers in all recordings. Can be used on any
-/// thread.
-package final class CallOutLog: Sendable {
-  /// Without recordings, the log keeps only the last call-outs.
+/// call-out often serves several transactions, and a replay looks for answers in all recordings.
+package struct RecentCallOuts: Sendable {
+  /// Without recordings, only the last call-outs are kept.
   private static let maximumCount = 64
   private static let maximumBytes = 1 << 20
 
-  private let calls = Mutex<[RecordedCallOut]>([])
+  private var calls: [RecordedCallOut] = []
 
   package init() {}
 
-  package func note(_ call: RecordedCallOut) {
-    calls.withLock { calls in
-      calls.append(call)
-      var byteCount = calls.reduce(0) { $0 + $1.byteCount }
-      while calls.count > Self.maximumCount || byteCount > Self.maximumBytes, let first = calls.first {
-        byteCount -= first.byteCount
-        calls.removeFirst()
-      }
+  package mutating func append(_ call: RecordedCallOut) {
+    calls.append(call)
+    var byteCount = calls.reduce(0) { $0 + $1.byteCount }
+    while calls.count > Self.maximumCount || byteCount > Self.maximumBytes, let first = calls.first {
+      byteCount -= first.byteCount
+      calls.removeFirst()
     }
   }
 
-  func take() -> [RecordedCallOut] {
-    calls.withLock { calls in
-      defer { calls = [] }
-      return calls
-    }
+  package mutating func takeAll() -> [RecordedCallOut] {
+    defer { calls = [] }
+    return calls
   }
+}
+
+/// The ``RecentCallOuts`` of all loops of an engine. Can be used on any thread. A protocol, because this module has no
+/// lock that the thread sanitizer sees.
+package protocol CallOutLog: AnyObject, Sendable {
+  func note(_ call: RecordedCallOut)
+  func takeAll() -> [RecordedCallOut]
 }
 
 extension RecordedCallOut {

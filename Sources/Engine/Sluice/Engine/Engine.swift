@@ -81,7 +81,7 @@ public final class Engine: Sendable {
     _ configuration: Configuration, _ hosted: Loop?, _ wrap: TransportWrapper?
   ) throws(EngineError) -> [Worker] {
     let empty = Pipeline(loops: configuration.transport.loops)
-    let callOuts = CallOutLog()
+    let callOuts = EngineCallOuts()
     let approvals = TrustApprovals()
     var workers: [Worker] = []
     do throws(TransportError) {

@@ -9,8 +9,8 @@ package final class LoopEnvironment: @unchecked Sendable {
   package var waitsToRetry = true
   /// The transport for call-outs of plugins in a trial; nil means ``transport``.
   package var callOutTransport: (any Transport)?
-  /// The last call-outs of plugins. All loops of an engine share one log.
-  package var callOuts = CallOutLog()
+  /// Keeps the last call-outs of plugins for recordings; nil without recordings. All loops of an engine share one log.
+  package var callOuts: (any CallOutLog)?
   /// Called before each call of a stage in transactions with a journal.
   package var stageWatcher: ((_ stage: String, _ callback: StageCall.Callback) -> Void)?
   /// Whether the loop is known to be stuck. Work that any loop can do then goes to other loops. [any]

@@ -95,7 +95,7 @@ final class CallOut: @unchecked Sendable {
     record?.forget(call: id)
     let wasCancelled = instance.callOuts.remove(id)
     let outcome = wasCancelled ? .cancelled : outcome
-    if !wasCancelled { environment.callOuts.note(outcome.record(of: order.request)) }
+    if !wasCancelled, let log = environment.callOuts { log.note(outcome.record(of: order.request)) }
     outcome.lend { result in
       instance.runPosted { order.completion(order.context.address, result) }
     }
