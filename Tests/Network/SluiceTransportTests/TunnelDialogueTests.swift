@@ -161,6 +161,15 @@ import Testing
     #expect(feed(&headless, Array("HTTP/1.1 502".utf8), atOnce: true) == .more && headless.refusalAtEnd() == nil)
   }
 
+  @Test(arguments: ["Basic dTpwYXNz", "dTpwYXNz", "dTpwYX", "dTpw"])
+  func `credentials that a proxy repeats are hidden, also if its answer ends within them`(_ echo: String) {
+    var dialogue = connect("Basic dTpwYXNz")
+    let answer = "HTTP/1.1 403 No\r\nContent-Length: 99\r\n\r\nyou sent \(echo)"
+    #expect(feed(&dialogue, Array(answer.utf8), atOnce: true) == .more)
+    let reason = dialogue.refusalAtEnd()?.reason ?? ""
+    #expect(reason.contains("you sent") && reason.contains("REDACTED") && !reason.contains("dTpw"), "\(reason)")
+  }
+
   @Test func `a head without end is refused at the limit`() {
     var limits = MessageLimits()
     limits.headBytes = 100

@@ -101,6 +101,9 @@ extension ConnectDialogue {
     var text = text
     if let token = authorization?.split(separator: " ").last, !token.isEmpty {
       text.replace(token, with: Redactor.placeholder)
+      // The text may end within the credentials.
+      let rest = (4..<max(4, token.count)).last { text.hasSuffix(token.prefix($0)) }
+      if let rest { text = text.dropLast(rest) + Redactor.placeholder }
     }
     return "\"\(PlainText.line(text, limitBytes: Self.shownBytes))\""
   }

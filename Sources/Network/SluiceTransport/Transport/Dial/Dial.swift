@@ -249,15 +249,20 @@ final class Dial {
       way.authorization?.take(refusal.challenges, answered: answeredChallenges, &loop.random) == true
     {
       answeredChallenges += 1
-      closePeer()
-      return findAddresses()
+      return askAgain()
     }
     if refusal.isOfTarget, let other = otherTargets.popFirst() {
       target = other
-      closePeer()
-      return findAddresses()
+      return askAgain()
     }
     fail(because: refusal)
+  }
+
+  private func askAgain() {
+    if isRefused { loop.arm(limitTimer, at: beganAt + settings.connectTimeout, for: self) }
+    isRefused = false
+    closePeer()
+    findAddresses()
   }
 
   private func fail(because refusal: TunnelRefusal) {
