@@ -52,7 +52,7 @@ extension MessageForms {
 
   /// Another message takes the place of this one, in both forms.
   @inline(__always)
-  mutating func replace(with other: consuming Native) {
+  package mutating func replace(with other: consuming Native) {
     native = other
     document = nil
   }
@@ -106,6 +106,12 @@ extension ResponseForms {
     guard let form = currentDocument, let response = native else { return false }
     replace(with: try form.response(from: response))
     return true
+  }
+
+  /// Another body takes the place of this one, in both forms. The native form must be current.
+  mutating func replaceBody(with body: consuming Body) {
+    native?.body = body
+    document = nil
   }
 
   /// The current response, or the native one if the document is invalid; the forms stay as they are.

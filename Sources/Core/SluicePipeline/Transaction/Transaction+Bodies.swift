@@ -115,8 +115,7 @@ extension Transaction {
     let source = try stream(of: body)
     forgetDerivedFields(.response, stages)
     return pass(.response, stages, from: source) { transaction, body in
-      transaction.setResponseBody(body)
-      transaction.responseForms.document = nil
+      transaction.responseForms.replaceBody(with: body)
       return .bodyPassed
     }
   }

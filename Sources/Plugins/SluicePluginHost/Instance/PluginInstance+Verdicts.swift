@@ -33,8 +33,7 @@ extension PluginInstance {
     }
     if context.hasResponded, verdict != VerdictNumber.respond, context.phase != .response {
       // The plugin made a response with `respond`, but did not answer RESPOND, so the response is dropped.
-      exchange.responseForms.native = nil
-      exchange.responseForms.document = nil
+      exchange.responseForms.replace(with: nil)
     }
     guard VerdictNumber.isDecision(verdict) else {
       seat.report(.unknownVerdict, "\(verdict)")

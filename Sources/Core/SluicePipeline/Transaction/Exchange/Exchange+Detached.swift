@@ -28,13 +28,11 @@ extension Exchange {
 
   /// Takes over a stage's changes to a copy. [loop]
   package func adopt(_ copy: Exchange) {
-    requestForms.native = copy.requestForms.native
-    responseForms.native = copy.responseForms.native
+    requestForms = copy.requestForms
+    responseForms = copy.responseForms
     hasOwnResponseBody = copy.hasOwnResponseBody
     responseBodyAskers = copy.responseBodyAskers
     attributes = copy.attributes
-    requestForms.document = copy.requestForms.document
-    responseForms.document = copy.responseForms.document
     if let spans = copy.spans {
       if self.spans == nil { self.spans = spans } else { self.spans?.adopt(spans) }
     }
