@@ -11,20 +11,24 @@ struct SOCKS4Dialogue: TunnelDialogue {
   init(_ target: TunnelTarget, _ proxy: Proxy) throws(ProxyFault) {
     var request: [UInt8] = [4, 1, UInt8(target.port >> 8), UInt8(target.port & 0xFF)]
     let user = (proxy.credentials?.user ?? []) + [0]
-    // An address that begins with three zeros announces a name (SOCKS 4a).
-    let isMark = target.address.map { $0.count == 4 && $0.starts(with: [0, 0, 0]) && $0[3] != 0 } == true
-    if let address = target.address, !isMark {
+    if let address = target.address, !Self.announcesName(address) {
       guard address.count == 4 else {
         throw ProxyFault(reason: "SOCKS 4 takes no IPv6 address; use a proxy with SOCKS 5")
       }
       request += address + user
-    } else if isMark, proxy.kind == .socks4 {
-      throw ProxyFault(reason: "SOCKS 4 takes no address that begins with 0.0.0; use a proxy with SOCKS 5")
     } else {
+      guard target.address == nil || proxy.kind != .socks4 else {
+        throw ProxyFault(reason: "SOCKS 4 takes no address that begins with 0.0.0; use a proxy with SOCKS 5")
+      }
       guard target.host.utf8.count <= 255 else { throw ProxyFault(reason: "the name is longer than SOCKS allows") }
       request += [0, 0, 0, 1] + user + Array(target.host.utf8) + [0]
     }
     opening = request
+  }
+
+  /// Whether SOCKS 4a takes an address for the announcement of a name. The address itself is then sent as a name.
+  private static func announcesName(_ address: [UInt8]) -> Bool {
+    address.count == 4 && address.starts(with: [0, 0, 0]) && address[3] != 0
   }
 
   mutating func receive(_ bytes: Span<UInt8>) -> (count: Int, next: TunnelStep) {

@@ -8,9 +8,6 @@ import SluiceSupport
 
 /// The errors of this transport: what failed, why, and what to do.
 enum TransportFailure {
-  /// The peer of a connection without a proxy, in messages.
-  static let server = "the server"
-
   static func name(_ origin: Origin, _ error: NameError) -> TransportError {
     make(
       .nameLookup, "cannot resolve \(PlainText.quote(origin.lookUpName)): \(error.advice)", origin,
@@ -108,28 +105,29 @@ enum TransportFailure {
   /// - Parameters:
   ///   - failure: the failure that TLS reports, if there is one.
   ///   - code: the system's error; 0 if the peer closed the connection.
-  ///   - peer: who may have closed the connection.
+  ///   - proxy: who may have closed the connection, with a proxy on the way; nil if only the server may have.
   ///   - hasBytes: whether a byte of the response has arrived.
   ///   - hasHead: whether the head of the response has arrived.
   static func lost(
-    _ origin: Origin, _ failure: TLSFailure?, _ code: Int32, by peer: String, hasBytes: Bool, hasHead: Bool,
+    _ origin: Origin, _ failure: TLSFailure?, _ code: Int32, through proxy: String?, hasBytes: Bool, hasHead: Bool,
     isBeforeSending: Bool
   ) -> TransportError {
     let reason =
       failure?.isTruncation == true
       ? "closed without the end of TLS (close_notify), so a part might be missing"
       : failure?.detail
-        ?? (code == 0 ? "closed by \(peer)" : SystemError.text(code) + (peer == server ? "" : ": \(peer)"))
-    let error = lost(origin, because: reason, by: peer, hasHead: hasHead, isBeforeSending: isBeforeSending)
+        ?? (code == 0
+          ? "closed by \(proxy ?? "the server")" : SystemError.text(code) + (proxy.map { ": \($0)" } ?? ""))
+    let error = lost(origin, because: reason, through: proxy, hasHead: hasHead, isBeforeSending: isBeforeSending)
     return code == 0 && !hasBytes && !hasHead ? error.with(.noResponse) : error
   }
 
   /// The error for a connection that ended while it carried a request.
   static func lost(
-    _ origin: Origin, because reason: String, by peer: String = server, hasHead: Bool, isBeforeSending: Bool
+    _ origin: Origin, because reason: String, through proxy: String? = nil, hasHead: Bool, isBeforeSending: Bool
   ) -> TransportError {
     let moment = hasHead ? "in the middle of the response" : "before the response"
-    let log = peer == server ? "the server's log" : "its log"
+    let log = proxy == nil ? "the server's log" : "its log"
     return make(
       .connectionLost, "the connection broke \(moment): \(reason); \(log) might say why", origin,
       isBeforeSending: isBeforeSending

@@ -236,7 +236,7 @@ final class HTTP1Connection: HTTPConnection {
     } catch {
       let isOfProxy = pool.way?.opensTunnel == false
       transfer.fail(
-        TransportFailure.invalid(error, transfer.request.url.origin, from: isOfProxy ? pool.peer : nil))
+        TransportFailure.invalid(error, transfer.request.url.origin, from: isOfProxy ? pool.peersThroughProxy : nil))
     }
     return position
   }
@@ -345,8 +345,8 @@ final class HTTP1Connection: HTTPConnection {
     }
     transfer.fail(
       TransportFailure.lost(
-        origin, channel.tls?.failure, code == 0 ? sendFailure ?? 0 : code, by: pool.peer, hasBytes: !isUnanswered,
-        hasHead: stage == .body, isBeforeSending: sender.sentBytes == 0))
+        origin, channel.tls?.failure, code == 0 ? sendFailure ?? 0 : code, through: pool.peersThroughProxy,
+        hasBytes: !isUnanswered, hasHead: stage == .body, isBeforeSending: sender.sentBytes == 0))
   }
 
   override func abandon(_ transfer: HTTPTransfer) { close() }

@@ -50,8 +50,8 @@ extension HTTP2Connection {
       if let farewell, !farewell.isGraceful { return HTTP2Failure(transfer).closed(stream, farewell) }
       return self.resent(stream, transfer)
         ?? TransportFailure.lost(
-          self.pool.origin, failure, code, by: self.pool.peer, hasBytes: stream.hasHead, hasHead: stream.hasHead,
-          isBeforeSending: transfer.times.sentBytes == 0)
+          self.pool.origin, failure, code, through: self.pool.peersThroughProxy, hasBytes: stream.hasHead,
+          hasHead: stream.hasHead, isBeforeSending: transfer.times.sentBytes == 0)
     }
   }
 

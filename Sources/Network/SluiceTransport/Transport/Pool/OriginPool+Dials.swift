@@ -62,9 +62,9 @@ extension OriginPool {
     return proxyFailure("no connection to the proxy \(name): it has no \(TransportFailure.kind(settings))")
   }
 
-  /// Who may close a connection of this pool, as a phrase.
-  var peer: String {
-    guard let way else { return TransportFailure.server }
+  /// Who may close a connection of this pool, as a phrase; nil without a proxy, when only the server may.
+  var peersThroughProxy: String? {
+    guard let way else { return nil }
     return way.opensTunnel ? "the server or the proxy \(way.proxy.name)" : "the proxy \(way.proxy.name)"
   }
 
