@@ -7,7 +7,7 @@ import SluiceSupport
 import SluiceTrial
 import SluiceUpdateRules
 
-// One look for a release: refreshes the documents, downloads and activates a release, and withdraws revoked builds.
+// One check for a release: refreshes the documents, downloads and activates a release, and withdraws revoked builds.
 extension Updater {
   private enum Step {
     case unchanged(String)

@@ -230,3 +230,11 @@ public final class Engine: Sendable {
     swaps.metrics()
   }
 }
+
+/// The call-outs of one engine, for its recordings.
+private final class EngineCallOuts: CallOutLog {
+  private let recent = Locked(RecentCallOuts())
+
+  func note(_ call: RecordedCallOut) { recent.withLock { $0.append(call) } }
+  func takeAll() -> [RecordedCallOut] { recent.withLock { $0.takeAll() } }
+}

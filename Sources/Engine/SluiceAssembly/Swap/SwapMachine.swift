@@ -198,7 +198,7 @@ package struct SwapMachine: Sendable {
   package var deadline: Duration? {
     var deadlines = isClosed ? [] : retired.compactMap(\.deadline)
     if case .publishing(let until, _)? = running?.step { deadlines.append(until) }
-    if !isClosed, let look = standby?.nextSample { deadlines.append(look) }
+    if !isClosed, let sample = standby?.nextSample { deadlines.append(sample) }
     return deadlines.min()
   }
 

@@ -102,7 +102,8 @@ struct LibraryState {
   mutating func noteKnownContent(_ status: stat?, because cause: Cause) -> Bool {
     // A look that no change has caused notes nothing, so that a change just before it is reported with its own event.
     guard cause != .session else { return false }
-    let isChanged = status.map { status in seen.map { !status.isUnchanged(since: $0) } ?? true } ?? true
+    var isChanged = true
+    if let status, let seen { isChanged = !status.isUnchanged(since: seen) }
     if let status { seen = status }
     guard cause == .build || (isChanged && !saidUnchanged) else { return false }
     saidUnchanged = true
