@@ -2,10 +2,10 @@ extension SystemThread {
   /// Runs `body` on a new thread, releases `body` and its captures, and then runs `finish` with the result.
   /// - Returns: false if no thread can be started. Neither `body` nor `finish` is run in this case.
   package static func start<Result: Sendable>(
-    named name: String? = nil, _ body: @escaping @Sendable () -> Result,
+    named name: String? = nil, signals: Signals = .inherited, _ body: @escaping @Sendable () -> Result,
     then finish: @escaping @Sendable (Result) -> Void
   ) -> Bool {
-    let thread = make(name, .inherited, nil) {
+    let thread = make(name, signals, nil) {
       let result = body()
       return { finish(result) }
     }
