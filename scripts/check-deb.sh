@@ -23,6 +23,7 @@ command -v debootstrap >/dev/null || fail "there is no debootstrap; install it"
 root=$(mktemp -d /var/tmp/sluice-root.XXXXXX)
 cleanup() {
   umount "$root/root/proc" 2>/dev/null || true
+  umount "$root/root" 2>/dev/null || true
   # Deletes the root only if nothing of the machine is mounted there any more.
   if ! grep -qF " $root/" /proc/mounts; then rm -rf --one-file-system "$root"; fi
 }
@@ -37,6 +38,8 @@ mkdir "$root_of_packages"
 cp "$packages"/*"$version"*.deb "$packages/sluice-$version-"*.tar.gz "$root_of_packages"
 cp -r Examples/Tenant "$root_of_packages"
 cp /etc/resolv.conf "$root/root/etc" 2>/dev/null || true
+# A root that is a mount point, because unshare(1) below changes how mounts of the root propagate.
+mount --bind "$root/root" "$root/root"
 mount -t proc proc "$root/root/proc"
 
 cat >"$root/root/check" <<'CHECK'
