@@ -12,7 +12,7 @@ public final class EmbeddedServer: Sendable {
 
   /// The address on which the server listens, with the actual port.
   public let endpoint: ServerEndpoint
-  private let workers: Locked<[Worker]>
+  private let workers: Locked<[ServerWorker]>
   private let file: UnixSocketFile?
 
   /// Starts the server, which listens when this returns. Throws if the address cannot be used, or if threads or
@@ -37,10 +37,10 @@ public final class EmbeddedServer: Sendable {
 
   private static func start(
     _ socket: borrowing ListeningSocket, _ options: ServerOptions, _ handler: @escaping Handler
-  ) throws(ServerError) -> [Worker] {
-    var workers: [Worker] = []
+  ) throws(ServerError) -> [ServerWorker] {
+    var workers: [ServerWorker] = []
     for _ in 0..<max(1, options.workers) {
-      guard let worker = Worker(accepting: socket, options, handler) else {
+      guard let worker = ServerWorker(accepting: socket, options, handler) else {
         let reason = String(cString: strerror(errno))
         for worker in workers { worker.stop() }
         socket.file?.remove()

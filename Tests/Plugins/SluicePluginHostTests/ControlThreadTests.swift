@@ -19,7 +19,8 @@ struct ControlThreadTests {
 
   /// A copy of a library in the store is removed when the last reference to it ends. So a refused swap may only be
   /// reported when no thread holds the copy any longer.
-  @Test(arguments: [false, true]) func `what a body holds is released before its result is given`(hasLimit: Bool) async {
+  @Test(arguments: [false, true]) func `what a body holds is released before its result is given`(hasLimit: Bool) async
+  {
     for _ in 0..<500 {
       let flag = Flag()
       await run(Held(flag), hasLimit: hasLimit)

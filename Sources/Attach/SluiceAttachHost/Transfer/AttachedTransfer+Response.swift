@@ -11,7 +11,7 @@ extension AttachedTransfer {
     lane.loop.enter()
     defer { lane.loop.leave() }
     guard let observer, isIssued, disposition == nil, result == nil else { return refusal }
-    let lines = ResponseLines(form)
+    let lines = ResponseHeadLines(form)
     guard let response = Response(form, lines) else {
       return refuse("the response has no valid head to show to the stages", observer)
     }
@@ -37,7 +37,7 @@ extension AttachedTransfer {
   }
 }
 
-extension ResponseLines {
+extension ResponseHeadLines {
   init(_ form: sluice_attach_head) {
     self.init()
     for line in UnsafeBufferPointer(start: form.lines, count: form.line_count) { append(line: line.characters.span) }
@@ -46,7 +46,7 @@ extension ResponseLines {
 
 extension Response {
   /// Nil if it is not a final response.
-  fileprivate init?(_ form: sluice_attach_head, _ lines: ResponseLines) {
+  fileprivate init?(_ form: sluice_attach_head, _ lines: ResponseHeadLines) {
     guard (200...999).contains(form.status) else { return nil }
     self.init(
       status: Int(form.status), headers: lines.fields, version: HTTPVersion(form.facts?.pointee.http_version ?? 0))

@@ -7,7 +7,7 @@ import Synchronization
 // Calls of a BLOCKING instance run on a thread of the pool, with a copy of the exchange. The loop takes the copy over
 // if the call returns in time.
 extension PluginInstance {
-  func runBlocking(_ call: StageCall, _ exchange: Exchange) -> Verdict {
+  func runBlocking(_ call: InterceptorCall, _ exchange: Exchange) -> Verdict {
     do {
       try exchange.settleRequest()
       try exchange.settleResponse()
@@ -51,7 +51,7 @@ extension PluginInstance {
 
   /// Called if the plugin ends the thread with `pthread_exit`, while the thread is ending.
   private func threadEnded(in call: BlockingCall) {
-    seat.log(.error, "has ended the thread of a BLOCKING call with pthread_exit")
+    hostHandle.log(.error, "has ended the thread of a BLOCKING call with pthread_exit")
     turns?.end()
     deliver(.fault(.endedThread), of: call)
   }
@@ -89,12 +89,12 @@ extension PluginInstance {
 private final class BlockingCall: @unchecked Sendable {
   let token: SuspensionToken
   private let instance: PluginInstance
-  private let call: StageCall
+  private let call: InterceptorCall
   private var copy: Exchange?
   private let hasReturned = Atomic<Bool>(false)
   private let isOver = Atomic<Bool>(false)
 
-  init(_ instance: PluginInstance, _ call: StageCall, _ token: SuspensionToken, _ copy: Exchange) {
+  init(_ instance: PluginInstance, _ call: InterceptorCall, _ token: SuspensionToken, _ copy: Exchange) {
     self.instance = instance
     self.call = call
     self.token = token

@@ -53,7 +53,7 @@ extension PluginInstance {
     }
   }
 
-  package func warn(about fields: DerivedFields) { seat.warn(about: fields) }
+  package func warn(about fields: DerivedFields) { hostHandle.warn(about: fields) }
 
   package func suspensionWasCancelled(_ token: SuspensionToken) {
     if hasHostTokens, takeHostToken(token) { return }
@@ -72,7 +72,7 @@ extension PluginInstance {
   }
 
   @inline(__always)
-  private func run(_ call: @autoclosure () -> StageCall, _ exchange: Exchange) -> Verdict {
+  private func run(_ call: @autoclosure () -> InterceptorCall, _ exchange: Exchange) -> Verdict {
     if hasHostTokens { return isBlocking ? runBlocking(call(), exchange) : runInTurn(call(), exchange) }
     return perform(call(), on: exchange)
   }

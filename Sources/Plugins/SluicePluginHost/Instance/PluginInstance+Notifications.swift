@@ -59,10 +59,10 @@ extension PluginInstance {
     }
     guard status != Status.ok else { return }
     if status < 0 {
-      seat.log(.warning, "answered \(status) to the notification \"\(topic)\", which is passed on")
+      hostHandle.log(.warning, "answered \(status) to the notification \"\(topic)\", which is passed on")
     }
     if completions.close(token, .passed) || !completions.wasCompleted(token) { return }
-    seat.report(.passedOnCompleted, "\"\(topic)\"")
+    hostHandle.report(.passedOnCompleted, "\"\(topic)\"")
   }
 }
 

@@ -70,10 +70,10 @@ extension PluginInstance {
     case Int(SLUICE_BODY_VERDICT_FAIL): return .fail(details?.failure ?? .withoutReason)
     case Int(SLUICE_BODY_VERDICT_SUSPENDED):
       if context.token != nil { return .suspended }
-      seat.report(.suspendedWithoutToken)
+      hostHandle.report(.suspendedWithoutToken)
       return .fault(.fault("it answered SUSPENDED without having taken a token with suspend"))
     default:
-      seat.report(.unknownVerdict, "\(verdict)")
+      hostHandle.report(.unknownVerdict, "\(verdict)")
       return .fault(.fault("it answered \(verdict) to a piece, which is not a verdict"))
     }
   }

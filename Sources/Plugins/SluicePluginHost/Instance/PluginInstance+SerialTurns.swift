@@ -6,7 +6,7 @@ import SluiceSupport
 // Calls of a SERIAL instance. If another call is running, the host suspends the transaction of a new call until the
 // turn is free.
 extension PluginInstance {
-  func runInTurn(_ call: StageCall, _ exchange: Exchange) -> Verdict {
+  func runInTurn(_ call: InterceptorCall, _ exchange: Exchange) -> Verdict {
     guard let turns else { return perform(call, on: exchange) }
     if turns.tryBegin(on: exchange.loop.index) {
       defer { turns.end() }
@@ -20,13 +20,13 @@ extension PluginInstance {
   /// Posts an attempt to run the call. While the host closes, `post` can refuse the job; the transaction then ends with
   /// all other transactions.
   private func tryLater(
-    _ call: StageCall, _ token: SuspensionToken, on loop: any EventLoop, at place: (any AnyObject & Sendable)?
+    _ call: InterceptorCall, _ token: SuspensionToken, on loop: any EventLoop, at place: (any AnyObject & Sendable)?
   ) {
     _ = runtime.post(to: loop) { [self] in runLater(call, token, on: loop, at: place) }
   }
 
   private func runLater(
-    _ call: StageCall, _ token: SuspensionToken, on loop: any EventLoop, at place: (any AnyObject & Sendable)?
+    _ call: InterceptorCall, _ token: SuspensionToken, on loop: any EventLoop, at place: (any AnyObject & Sendable)?
   ) {
     guard let turns, turns.begin(on: loop.index, orLater: { [self] in tryLater(call, token, on: loop, at: place) })
     else { return }

@@ -28,7 +28,7 @@ extension PluginInstance {
   ) -> Verdict {
     if verdict == VerdictNumber.suspended {
       if context.token != nil { return .suspended }
-      seat.report(.suspendedWithoutToken)
+      hostHandle.report(.suspendedWithoutToken)
       return .fault(.fault("it answered SUSPENDED without having taken a token with suspend"))
     }
     if context.hasResponded, verdict != VerdictNumber.respond, context.phase != .response {
@@ -36,10 +36,10 @@ extension PluginInstance {
       exchange.responseForms.replace(with: nil)
     }
     guard VerdictNumber.isDecision(verdict) else {
-      seat.report(.unknownVerdict, "\(verdict)")
+      hostHandle.report(.unknownVerdict, "\(verdict)")
       return .fault(.fault("it answered \(verdict), which is not a verdict"))
     }
-    if verdict == VerdictNumber.retry, !seat.features.contains(.retry) {
+    if verdict == VerdictNumber.retry, !hostHandle.features.contains(.retry) {
       return .fault(.fault("it answered RETRY, which this host does not offer"))
     }
     return resolve(verdict, on: exchange)

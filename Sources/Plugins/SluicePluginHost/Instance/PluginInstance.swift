@@ -21,7 +21,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   package let generation: PluginGeneration
   package let capabilities: StageCapabilities
   let runtime: HostRuntime
-  let seat: HostSeat
+  let hostHandle: HostHandle
   let subject: CallSubject
   let handle: UnsafeMutableRawPointer
   let calls: sluice_interceptor
@@ -66,7 +66,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   }
 
   /// The number of violations by rule.
-  package var violations: ViolationCounters { seat.violations }
+  package var violations: ViolationCounters { hostHandle.violations }
 
   /// The plugin's metrics so far.
   package var metricSnapshots: [PluginMetricSnapshot] { metrics.map { $0.snapshot(stage: name) } }
@@ -87,18 +87,18 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     let tables = try subject.call(.lookUp) { () throws(PluginError) in
       try PluginTables(generation, name: name, features: runtime.features)
     }
-    let seat = HostSeat.make(
+    let hostHandle = HostHandle.make(
       name: name, plugin: generation.id, generation: generation.number, runtime: runtime,
       continuing: predecessor?.metrics ?? [], table: hostTable(runtime, name))
     handle = try subject.call(.create) { () throws(PluginError) in
-      try Self.create(generation, name: name, configuration, seat)
+      try Self.create(generation, name: name, configuration, hostHandle)
     }
     self.subject = subject
-    metrics = seat.metrics.freeze()
+    metrics = hostHandle.metrics.freeze()
     self.name = name
     self.generation = generation
     self.runtime = runtime
-    self.seat = seat
+    self.hostHandle = hostHandle
     calls = tables.interceptor
     bodyCalls = tables.body
     tracerCalls = tables.tracer
@@ -110,23 +110,23 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     turns = tables.interceptor.flags & UInt32(SLUICE_FLAG_SERIAL) != 0 ? SerialTurns() : nil
     isBlocking = tables.interceptor.flags & UInt32(SLUICE_FLAG_BLOCKING) != 0
     hasHostTokens = isBlocking || turns != nil
-    seat.seat(self)
+    hostHandle.bind(to: self)
   }
 
   deinit { _ = destroy(within: .zero) }
 
   private static func create(
-    _ generation: PluginGeneration, name: String, _ configuration: JSONValue, _ seat: HostSeat
+    _ generation: PluginGeneration, name: String, _ configuration: JSONValue, _ hostHandle: HostHandle
   ) throws(PluginError) -> UnsafeMutableRawPointer {
     let subject = PluginError.Subject.plugin(name: name, path: generation.path)
     if let program = generation.program {
-      do { return try program.create(seat.table, configuration) } catch {
+      do { return try program.create(hostHandle.table, configuration) } catch {
         throw PluginError(.createFailed, subject, "\(error)")
       }
     }
     var handle: UnsafeMutableRawPointer?
     let (status, message) = PluginErrorBuffer.collect { error in
-      configuration.withUnsafeJSON { generation.table.create(seat.table, $0, &handle, error) }
+      configuration.withUnsafeJSON { generation.table.create(hostHandle.table, $0, &handle, error) }
     }
     guard status == Status.ok else {
       throw PluginError(.createFailed, subject, message ?? "create answered \(status) and gave no reason")
@@ -175,13 +175,13 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     guard endCalls(within: limit) else { return false }
     guard openWork.wait(upTo: limit, { $0 == 0 ? true : nil }) == true else {
       state.withLock { $0 = before }
-      seat.log(.error, "still has work under way and was not destroyed; it stays in memory")
+      hostHandle.log(.error, "still has work under way and was not destroyed; it stays in memory")
       return false
     }
     destroyStages()
     subject.call(.destroy) { generation.table.destroy(handle) }
-    let lists = seat.openHostLists.load(ordering: .acquiring)
-    if lists > 0 { seat.report(.unreleasedList, "\(lists)") }
+    let lists = hostHandle.openHostLists.load(ordering: .acquiring)
+    if lists > 0 { hostHandle.report(.unreleasedList, "\(lists)") }
     return true
   }
 
@@ -195,7 +195,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     if haveTimersReturned && hasControlReturned { return true }
     state.withLock { $0 = .abandoned }
     let call = hasControlReturned ? "a timer's function" : "on_notification or on_schedule"
-    seat.log(
+    hostHandle.log(
       .error, "has not returned from \(call) in time; it is neither deactivated nor destroyed, and stays in memory")
     return false
   }

@@ -22,7 +22,7 @@ enum AttributeFunctions {
       do throws(Attribute.Refusal) {
         let attribute = try Attribute(raw.pointee, texts: .refuse)
         if called.exchange.attributes.set(attribute) { return Status.ok }
-        called.call.pointee.instance.seat.reportLimit(
+        called.call.pointee.instance.hostHandle.reportLimit(
           "a transaction has at most \(AttributeList.maximumCount) attributes")
         return Status.limit
       } catch { return called.refuse(.invalidArgument, "attribute: \(error.reason)") }

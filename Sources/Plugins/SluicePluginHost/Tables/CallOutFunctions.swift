@@ -21,14 +21,14 @@ enum CallOutFunctions {
     _ options: UnsafePointer<sluice_call_options>?, _ completion: CallOut.Completion?,
     _ context: UnsafeMutableRawPointer?, _ id: UnsafeMutablePointer<sluice_call>?
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host), let runtime = seat.runtime else { return Status.closing }
+    guard let handle = HostHandle.of(host), let runtime = handle.runtime else { return Status.closing }
     guard !runtime.isTrial || runtime.answersCallOuts else { return Status.refused }
-    guard let instance = seat.instance else { return seat.wasTaken ? Status.closing : refuseInCreate(seat) }
+    guard let instance = handle.instance else { return handle.wasBound ? Status.closing : refuseInCreate(handle) }
     guard let request, let completion, let options = read(options) else {
-      seat.report(.invalidArgument, "call-out without a request or a completion, or with options that are too short")
+      handle.report(.invalidArgument, "call-out without a request or a completion, or with options that are too short")
       return Status.invalid
     }
-    guard let message = read(request, seat) else { return Status.invalid }
+    guard let message = read(request, handle) else { return Status.invalid }
     let parent = SuspensionToken(options.parent)
     let order = CallOut.Order(
       request: message, parent: parent.isNone ? nil : parent,
@@ -43,8 +43,8 @@ enum CallOutFunctions {
     }
   }
 
-  private static func refuseInCreate(_ seat: HostSeat) -> sluice_status {
-    seat.report(.earlyCallOut)
+  private static func refuseInCreate(_ handle: HostHandle) -> sluice_status {
+    handle.report(.earlyCallOut)
     return Status.refused
   }
 
@@ -61,17 +61,17 @@ enum CallOutFunctions {
     return options
   }
 
-  private static func read(_ document: UnsafeMutablePointer<json_t>, _ seat: HostSeat) -> Request? {
+  private static func read(_ document: UnsafeMutablePointer<json_t>, _ handle: HostHandle) -> Request? {
     do {
       return try RequestDocument.read(JSONValue(retaining: document), rules: [.namesInAnyCase, .files], hosts: .idna)
     } catch {
-      seat.report(.invalidDocument, "call-out: \(error)")
+      handle.report(.invalidDocument, "call-out: \(error)")
       return nil
     }
   }
 
   private static func cancel(_ host: UnsafePointer<sluice_host>?, _ call: sluice_call) -> sluice_status {
-    guard let instance = HostSeat.of(host)?.instance else { return Status.stale }
+    guard let instance = HostHandle.of(host)?.instance else { return Status.stale }
     return instance.callOuts.cancel(call) ? Status.ok : Status.stale
   }
 }

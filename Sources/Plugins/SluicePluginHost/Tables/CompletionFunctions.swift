@@ -17,22 +17,22 @@ enum CompletionFunctions {
   private static func complete(
     _ host: UnsafePointer<sluice_host>?, _ completion: sluice_completion, _ outcome: sluice_work_outcome
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host) else { return Status.stale }
-    guard let instance = seat.instance else {
-      seat.report(.staleCompletion)
+    guard let handle = HostHandle.of(host) else { return Status.stale }
+    guard let instance = handle.instance else {
+      handle.report(.staleCompletion)
       return Status.stale
     }
     guard let outcome = WorkOutcome(reported: outcome) else {
-      seat.report(.invalidArgument, "complete with the outcome \(outcome)")
+      handle.report(.invalidArgument, "complete with the outcome \(outcome)")
       return Status.invalid
     }
     switch instance.completions.complete(CompletionToken(completion), outcome) {
     case .accepted: return Status.ok
     case .already:
-      seat.report(.secondCompletion)
+      handle.report(.secondCompletion)
       return Status.already
     case .stale:
-      seat.report(.staleCompletion)
+      handle.report(.staleCompletion)
       return Status.stale
     }
   }

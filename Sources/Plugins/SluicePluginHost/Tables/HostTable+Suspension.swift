@@ -6,21 +6,21 @@ extension HostTable {
   static func resume(
     _ host: UnsafePointer<sluice_host>?, _ token: sluice_token, _ verdict: sluice_verdict
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host) else { return Status.stale }
-    guard seat.features.contains(.suspend) else { return Status.unsupported }
-    guard let instance = seat.instance else {
+    guard let handle = HostHandle.of(host) else { return Status.stale }
+    guard handle.features.contains(.suspend) else { return Status.unsupported }
+    guard let instance = handle.instance else {
       // The generation has ended, so none of its tokens is valid.
-      seat.report(.staleToken)
+      handle.report(.staleToken)
       return Status.stale
     }
     guard VerdictNumber.isDecision(verdict) else {
-      seat.report(.invalidArgument, "resume with the verdict \(verdict)")
+      handle.report(.invalidArgument, "resume with the verdict \(verdict)")
       return Status.invalid
     }
-    if verdict == VerdictNumber.retry, !seat.features.contains(.retry) { return Status.unsupported }
+    if verdict == VerdictNumber.retry, !handle.features.contains(.retry) { return Status.unsupported }
     let token = SuspensionToken(token)
     guard let environment = instance.environment(of: token) else {
-      seat.report(.staleToken)
+      handle.report(.staleToken)
       return Status.stale
     }
     switch environment.suspensions.resume(token, resolving: { instance.resolve(verdict, on: $0) }) {
@@ -28,10 +28,10 @@ extension HostTable {
       CallContext.leave(token)
       return Status.ok
     case .already:
-      seat.report(.secondResume)
+      handle.report(.secondResume)
       return Status.already
     case .stale:
-      seat.report(.staleToken)
+      handle.report(.staleToken)
       return Status.stale
     }
   }
@@ -40,23 +40,23 @@ extension HostTable {
     _ host: UnsafePointer<sluice_host>?, _ loop: sluice_loop, _ function: PluginInstance.Function?,
     _ context: UnsafeMutableRawPointer?
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host) else { return Status.closing }
-    guard seat.features.contains(.suspend) else { return Status.unsupported }
-    guard let instance = seat.instance else { return Status.closing }
+    guard let handle = HostHandle.of(host) else { return Status.closing }
+    guard handle.features.contains(.suspend) else { return Status.unsupported }
+    guard let instance = handle.instance else { return Status.closing }
     guard let function, let environment = instance.environment(at: Int(loop)) else {
-      seat.report(.invalidArgument, function == nil ? "post without a function" : "post to loop \(loop)")
+      handle.report(.invalidArgument, function == nil ? "post without a function" : "post to loop \(loop)")
       return Status.invalid
     }
     return instance.post(function, UncheckedPointer(context), to: environment.loop) ? Status.ok : Status.closing
   }
 
   static func enter(_ host: UnsafePointer<sluice_host>?, _ token: sluice_token) -> OpaquePointer? {
-    guard let seat = HostSeat.of(host), seat.features.contains(.suspend), let instance = seat.instance else {
+    guard let handle = HostHandle.of(host), handle.features.contains(.suspend), let instance = handle.instance else {
       return nil
     }
     let token = SuspensionToken(token)
     guard CallContext.isPosted(by: instance) else {
-      seat.report(.wrongEnter)
+      handle.report(.wrongEnter)
       return nil
     }
     if let name = CallContext.entered(token) { return OpaquePointer(bitPattern: name) }
@@ -64,7 +64,7 @@ extension HostTable {
       let exchange = environment.suspensions.exchange(for: token)
     else { return nil }
     guard let suspended = instance.existingRecord(exchange)?.suspension(of: token) else {
-      seat.report(.wrongEnter)
+      handle.report(.wrongEnter)
       return nil
     }
     return OpaquePointer(bitPattern: CallContext.enter(exchange, token, suspended, instance))

@@ -56,16 +56,16 @@ package enum HostTable {
   }
 
   private static func log(_ host: UnsafePointer<sluice_host>?, _ level: sluice_log_level, _ message: sluice_text) {
-    guard let seat = HostSeat.of(host) else { return }
+    guard let handle = HostHandle.of(host) else { return }
     guard let text = PluginText.line(message) else {
-      return seat.report(.invalidArgument, "log: a text without an address")
+      return handle.report(.invalidArgument, "log: a text without an address")
     }
     let level = PluginLogEntry.Level(rawValue: level) ?? .error
-    if level >= seat.minimumLogLevel { seat.write(level, text) }
+    if level >= handle.minimumLogLevel { handle.write(level, text) }
   }
 
   private static func clock(_ host: UnsafePointer<sluice_host>?) -> UInt64 {
-    if let loop = HostSeat.of(host)?.runtime?.loops.first?.loop { return loop.now.nanoseconds }
+    if let loop = HostHandle.of(host)?.runtime?.loops.first?.loop { return loop.now.nanoseconds }
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
@@ -74,7 +74,7 @@ package enum HostTable {
   private static func `extension`(
     _ host: UnsafePointer<sluice_host>?, _ id: UnsafePointer<CChar>?
   ) -> UnsafeRawPointer? {
-    guard let id, let features = HostSeat.of(host)?.features else { return nil }
+    guard let id, let features = HostHandle.of(host)?.features else { return nil }
     func offer<Table>(
       _ name: String, _ feature: HostFeatures, _ table: @autoclosure () -> UnsafePointer<Table>
     ) -> UnsafeRawPointer? {

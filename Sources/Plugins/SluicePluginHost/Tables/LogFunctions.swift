@@ -15,45 +15,45 @@ enum LogFunctions {
   }()
 
   private static func isEnabled(_ host: UnsafePointer<sluice_host>?, _ level: sluice_log_level) -> sluice_status {
-    guard let seat = HostSeat.of(host) else { return Status.closing }
+    guard let handle = HostHandle.of(host) else { return Status.closing }
     guard let level = PluginLogEntry.Level(rawValue: level) else {
-      seat.report(.invalidArgument, "is_enabled: level \(level)")
+      handle.report(.invalidArgument, "is_enabled: level \(level)")
       return Status.invalid
     }
-    return level >= seat.minimumLogLevel ? Status.ok : Status.absent
+    return level >= handle.minimumLogLevel ? Status.ok : Status.absent
   }
 
   private static func write(
     _ host: UnsafePointer<sluice_host>?, _ record: UnsafePointer<sluice_log_record>?
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host), seat.runtime != nil else { return Status.closing }
+    guard let handle = HostHandle.of(host), handle.runtime != nil else { return Status.closing }
     guard let record, record.pointee.size >= SLUICE_LOG_RECORD_SIZE_1 else {
-      return refuse(seat, "a log record without its size")
+      return refuse(handle, "a log record without its size")
     }
     guard let level = PluginLogEntry.Level(rawValue: record.pointee.level) else {
-      return refuse(seat, "a log record of the level \(record.pointee.level)")
+      return refuse(handle, "a log record of the level \(record.pointee.level)")
     }
-    guard level >= seat.minimumLogLevel else { return Status.ok }
+    guard level >= handle.minimumLogLevel else { return Status.ok }
     guard let message = PluginText.line(record.pointee.message) else {
-      return refuse(seat, "a log record whose message has no address")
+      return refuse(handle, "a log record whose message has no address")
     }
     var attributes: AttributeList
     do throws(Attribute.Refusal) { attributes = try Self.attributes(of: record.pointee) } catch {
-      return refuse(seat, "log record: \(error.reason)")
+      return refuse(handle, "log record: \(error.reason)")
     }
-    guard let handle = record.pointee.exchange else {
-      seat.write(level, message, attributes)
+    guard let exchange = record.pointee.exchange else {
+      handle.write(level, message, attributes)
       return Status.ok
     }
-    return CallContext.with(handle) { called in
+    return CallContext.with(exchange) { called in
       attributes.addMissing(from: called.exchange.attributes)
-      seat.write(level, message, attributes, about: PluginLogEntry.Subject(called.exchange))
+      handle.write(level, message, attributes, about: PluginLogEntry.Subject(called.exchange))
       return Status.ok
     }
   }
 
-  private static func refuse(_ seat: HostSeat, _ detail: String) -> sluice_status {
-    seat.report(.invalidArgument, detail)
+  private static func refuse(_ handle: HostHandle, _ detail: String) -> sluice_status {
+    handle.report(.invalidArgument, detail)
     return Status.invalid
   }
 

@@ -16,21 +16,21 @@ enum MetricFunctions {
     _ host: UnsafePointer<sluice_host>?, _ definition: UnsafePointer<sluice_metric_definition>?,
     _ metric: UnsafeMutablePointer<sluice_metric>?
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host) else { return Status.closing }
-    if seat.metrics.isFrozen { return late(seat) }
+    guard let handle = HostHandle.of(host) else { return Status.closing }
+    if handle.metrics.isFrozen { return late(handle) }
     guard let definition, let metric else {
-      return invalid(seat, "a metric: the definition or the pointer for the metric is NULL")
+      return invalid(handle, "a metric: the definition or the pointer for the metric is NULL")
     }
     let checked: MetricDefinition
-    do { checked = try MetricDefinition(definition) } catch { return invalid(seat, "a metric with \(error.text)") }
-    switch seat.metrics.define(checked, of: seat.name) {
+    do { checked = try MetricDefinition(definition) } catch { return invalid(handle, "a metric with \(error.text)") }
+    switch handle.metrics.define(checked, of: handle.name) {
     case .success(let number):
       metric.pointee = number
       return Status.ok
-    case .failure(.frozen): return late(seat)
-    case .failure(.twice): return invalid(seat, "the metric \"\(checked.name)\" twice")
+    case .failure(.frozen): return late(handle)
+    case .failure(.twice): return invalid(handle, "the metric \"\(checked.name)\" twice")
     case .failure(.tooMany):
-      seat.log(.warning, "defines more than \(MetricDraft.maximumMetrics) metrics; the rest is refused")
+      handle.log(.warning, "defines more than \(MetricDraft.maximumMetrics) metrics; the rest is refused")
       return Status.limit
     }
   }
@@ -38,25 +38,25 @@ enum MetricFunctions {
   private static func record(
     _ host: UnsafePointer<sluice_host>?, _ metric: sluice_metric, _ labels: UnsafePointer<sluice_text>?, _ value: Double
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host) else { return Status.closing }
-    // While `create` runs, there is no instance yet, so the seat's draft has the metrics. Only one thread runs
+    guard let handle = HostHandle.of(host) else { return Status.closing }
+    // While `create` runs, there is no instance yet, so the handle's draft has the metrics. Only one thread runs
     // `create`.
-    let metrics = seat.instance?.metrics ?? (seat.metrics.isFrozen ? nil : seat.metrics.metrics)
+    let metrics = handle.instance?.metrics ?? (handle.metrics.isFrozen ? nil : handle.metrics.metrics)
     guard let metrics else { return Status.closing }
-    guard metric > 0, metric <= metrics.count else { return invalid(seat, "the unknown metric \(metric)") }
+    guard metric > 0, metric <= metrics.count else { return invalid(handle, "the unknown metric \(metric)") }
     switch metrics[Int(metric) - 1].record(labels, value) {
     case .recorded: return Status.ok
-    case .invalid(let reason): return invalid(seat, reason)
+    case .invalid(let reason): return invalid(handle, reason)
     }
   }
 
-  private static func late(_ seat: HostSeat) -> sluice_status {
-    seat.report(.lateDefinition)
+  private static func late(_ handle: HostHandle) -> sluice_status {
+    handle.report(.lateDefinition)
     return Status.refused
   }
 
-  private static func invalid(_ seat: HostSeat, _ reason: String) -> sluice_status {
-    seat.report(.invalidArgument, reason)
+  private static func invalid(_ handle: HostHandle, _ reason: String) -> sluice_status {
+    handle.report(.invalidArgument, reason)
     return Status.invalid
   }
 }

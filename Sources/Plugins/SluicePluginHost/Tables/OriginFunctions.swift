@@ -21,31 +21,31 @@ enum OriginFunctions {
   /// The object behind a plugin's pointer.
   private final class List: Sendable {
     let patterns: HostPatternList
-    private let seat: HostSeat
+    private let handle: HostHandle
 
-    init(_ patterns: HostPatternList, _ seat: HostSeat) {
+    init(_ patterns: HostPatternList, _ handle: HostHandle) {
       self.patterns = patterns
-      self.seat = seat
-      seat.openHostLists.add(1, ordering: .relaxed)
+      self.handle = handle
+      handle.openHostLists.add(1, ordering: .relaxed)
     }
 
-    deinit { seat.openHostLists.subtract(1, ordering: .releasing) }
+    deinit { handle.openHostLists.subtract(1, ordering: .releasing) }
   }
 
   private static func read(
     _ host: UnsafePointer<sluice_host>?, _ hosts: UnsafePointer<json_t>?, _ name: UnsafePointer<CChar>?,
     _ list: UnsafeMutablePointer<OpaquePointer?>?, _ buffer: UnsafeMutablePointer<sluice_error>?
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host) else { return Status.closing }
+    guard let handle = HostHandle.of(host) else { return Status.closing }
     guard let list else {
-      seat.report(.invalidArgument, "read of a list of hosts: the pointer for it is NULL")
+      handle.report(.invalidArgument, "read of a list of hosts: the pointer for it is NULL")
       return Status.invalid
     }
     list.pointee = nil
     let name = name.flatMap { String(validatingCString: $0) } ?? "hosts"
     do throws(MessageError) {
       let document = hosts.map { JSONValue(retaining: UnsafeMutablePointer(mutating: $0)) }
-      list.pointee = OpaquePointer(Unmanaged.passRetained(List(try patterns(document, name), seat)).toOpaque())
+      list.pointee = OpaquePointer(Unmanaged.passRetained(List(try patterns(document, name), handle)).toOpaque())
       return Status.ok
     } catch {
       PluginErrorBuffer.write("\(error.subject): \(error.reason)", to: buffer)

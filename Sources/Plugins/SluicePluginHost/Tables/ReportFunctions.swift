@@ -13,6 +13,6 @@ enum ReportFunctions {
   }()
 
   private static func metrics(_ host: UnsafePointer<sluice_host>?) -> UnsafeMutablePointer<json_t>? {
-    HostSeat.of(host)?.runtime?.metricsReport()?.retainedUnsafeJSON()
+    HostHandle.of(host)?.runtime?.metricsReport()?.retainedUnsafeJSON()
   }
 }

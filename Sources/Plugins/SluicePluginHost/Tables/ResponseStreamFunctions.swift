@@ -42,9 +42,9 @@ enum ResponseStreamFunctions {
   private static func write(
     _ host: UnsafePointer<sluice_host>?, _ stream: sluice_stream, _ bytes: sluice_bytes
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host), let found = seat.instance?.streams[stream] else { return Status.stale }
+    guard let handle = HostHandle.of(host), let found = handle.instance?.streams[stream] else { return Status.stale }
     guard let bytes = bytes.bytes, bytes.count <= ResponseStream.writeBytes else {
-      seat.report(
+      handle.report(
         .invalidArgument, "write to a response stream: more than \(ResponseStream.writeBytes) bytes, or no address")
       return Status.invalid
     }
@@ -52,16 +52,16 @@ enum ResponseStreamFunctions {
   }
 
   private static func end(_ host: UnsafePointer<sluice_host>?, _ stream: sluice_stream) -> sluice_status {
-    HostSeat.of(host)?.instance?.streams[stream]?.end(nil) ?? Status.stale
+    HostHandle.of(host)?.instance?.streams[stream]?.end(nil) ?? Status.stale
   }
 
   private static func fail(
     _ host: UnsafePointer<sluice_host>?, _ stream: sluice_stream, _ code: sluice_text, _ message: sluice_text
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host), let found = seat.instance?.streams[stream] else { return Status.stale }
+    guard let handle = HostHandle.of(host), let found = handle.instance?.streams[stream] else { return Status.stale }
     let word = ExchangeAnswers.code(code)
-    if word == nil { seat.report(.invalidArgument, ExchangeAnswers.codeRule) }
+    if word == nil { handle.report(.invalidArgument, ExchangeAnswers.codeRule) }
     let failure = StageFailure(code: word ?? StageFailure.defaultCode, message: PluginText.message(message))
-    return found.end(TransactionError(failure, stage: seat.name))
+    return found.end(TransactionError(failure, stage: handle.name))
   }
 }

@@ -17,19 +17,19 @@ enum SharedFunctions {
 
   /// The data of a call whose host table and name are valid.
   private struct Access {
-    let seat: HostSeat
+    let handle: HostHandle
     let table: SharedTable
     let name: [UInt8]
     let now: Instant
 
     func refuse(_ detail: String) -> sluice_status {
-      seat.report(.invalidArgument, detail)
+      handle.report(.invalidArgument, detail)
       return Status.invalid
     }
 
     var full: sluice_status {
-      seat.reportLimit(
-        "the plugin \"\(seat.plugin)\" shares at most \(SharedTable.maximumCount) values of \(SharedTable.maximumBytes) "
+      handle.reportLimit(
+        "the plugin \"\(handle.plugin)\" shares at most \(SharedTable.maximumCount) values of \(SharedTable.maximumBytes) "
           + "bytes in all")
       return Status.limit
     }
@@ -106,11 +106,11 @@ enum SharedFunctions {
   private static func with(
     _ host: UnsafePointer<sluice_host>?, _ name: sluice_text, _ body: (Access) -> sluice_status
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host), let runtime = seat.runtime else { return Status.closing }
+    guard let handle = HostHandle.of(host), let runtime = handle.runtime else { return Status.closing }
     guard let bytes = name.bytes, !bytes.isEmpty, bytes.count <= SharedTable.maximumNameBytes else {
-      seat.report(.invalidArgument, "the name of a shared value has 1 to \(SharedTable.maximumNameBytes) bytes")
+      handle.report(.invalidArgument, "the name of a shared value has 1 to \(SharedTable.maximumNameBytes) bytes")
       return Status.invalid
     }
-    return body(Access(seat: seat, table: seat.shared, name: Array(bytes), now: runtime.now))
+    return body(Access(handle: handle, table: handle.shared, name: Array(bytes), now: runtime.now))
   }
 }

@@ -20,9 +20,9 @@ enum TimerFunctions {
     _ function: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?, _ context: UnsafeMutableRawPointer?,
     _ timer: UnsafeMutablePointer<sluice_timer>?
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host), let instance = seat.instance else { return Status.closing }
+    guard let handle = HostHandle.of(host), let instance = handle.instance else { return Status.closing }
     guard let function else {
-      seat.report(.invalidArgument, "timer without a function")
+      handle.report(.invalidArgument, "timer without a function")
       return Status.invalid
     }
     let delay = Duration.nanoseconds(Int64(clamping: delay))
@@ -38,11 +38,11 @@ enum TimerFunctions {
     _ host: UnsafePointer<sluice_host>?, _ name: sluice_text, _ period: UInt64, _ timeout: UInt64,
     _ timer: UnsafeMutablePointer<sluice_timer>?
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host), let instance = seat.instance else { return Status.closing }
-    guard seat.features.contains(.notifications) else { return Status.unsupported }
+    guard let handle = HostHandle.of(host), let instance = handle.instance else { return Status.closing }
+    guard handle.features.contains(.notifications) else { return Status.unsupported }
     let period = Duration.nanoseconds(Int64(clamping: period))
     if let mistake = mistake(instance, name, period, timeout) {
-      seat.report(.invalidArgument, mistake)
+      handle.report(.invalidArgument, mistake)
       return Status.invalid
     }
     let timeout = Duration.nanoseconds(Int64(clamping: timeout))
@@ -72,7 +72,7 @@ enum TimerFunctions {
   }
 
   private static func cancel(_ host: UnsafePointer<sluice_host>?, _ timer: sluice_timer) -> sluice_status {
-    guard let instance = HostSeat.of(host)?.instance else { return Status.stale }
+    guard let instance = HostHandle.of(host)?.instance else { return Status.stale }
     return instance.cancelTimer(timer) ? Status.ok : Status.stale
   }
 }

@@ -54,11 +54,11 @@ enum ValueFunctions {
     _ host: UnsafePointer<sluice_host>?, _ key: sluice_text,
     _ body: (ValueTable, UnsafeBufferPointer<UInt8>) -> sluice_status
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host), seat.runtime != nil else { return Status.closing }
+    guard let handle = HostHandle.of(host), handle.runtime != nil else { return Status.closing }
     guard let bytes = key.bytes, !bytes.isEmpty, bytes.count <= maximumKeyBytes else {
-      seat.report(.invalidArgument, "the key of a value has 1 to \(maximumKeyBytes) bytes")
+      handle.report(.invalidArgument, "the key of a value has 1 to \(maximumKeyBytes) bytes")
       return Status.invalid
     }
-    return body(seat.values, bytes)
+    return body(handle.values, bytes)
   }
 }

@@ -16,14 +16,14 @@ enum WorkFunctions {
     _ host: UnsafePointer<sluice_host>?, _ parent: sluice_token, _ function: PluginWork.Function?,
     _ completion: PluginWork.Completion?, _ context: UnsafeMutableRawPointer?
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host), seat.runtime != nil else { return Status.closing }
+    guard let handle = HostHandle.of(host), handle.runtime != nil else { return Status.closing }
     guard let function, let completion else {
-      seat.report(.invalidArgument, "work without a function or a completion")
+      handle.report(.invalidArgument, "work without a function or a completion")
       return Status.invalid
     }
-    guard let instance = seat.instance else {
-      guard !seat.wasTaken else { return Status.closing }
-      seat.report(.earlyWork)
+    guard let instance = handle.instance else {
+      guard !handle.wasBound else { return Status.closing }
+      handle.report(.earlyWork)
       return Status.refused
     }
     let parent = SuspensionToken(parent)

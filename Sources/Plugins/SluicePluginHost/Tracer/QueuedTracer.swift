@@ -83,7 +83,7 @@ package final class QueuedTracer: Tracer {
     guard state.wait(upTo: limit, { $0.phase == .ended ? true : nil }) == nil else { return }
     isAbandoned.store(true, ordering: .relaxed)
     state.update { if $0.phase != .ended { $0.phase = .abandoned } }
-    instance.seat.log(.error, "did not take its queued events within \(limit); the rest is dropped")
+    instance.hostHandle.log(.error, "did not take its queued events within \(limit); the rest is dropped")
   }
 
   /// Whether a loop waits for room in its queue.

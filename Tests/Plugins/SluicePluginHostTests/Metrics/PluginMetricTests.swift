@@ -64,11 +64,11 @@ struct PluginMetricTests {
     let stage = try await StageFixture("records-metrics")
     let address = try #require("fixture.record".withCString { stage.generation.table.extension($0) })
     let record = address.load(as: RecordFunction.self)
-    let seat = stage.instance.seat
+    let hostHandle = stage.instance.hostHandle
     let (threads, rounds) = (8, 2000)
     await withTaskGroup { group in
       for _ in 0..<threads {
-        group.addTask { for number in 0..<rounds { record(seat.table, UInt32(number)) } }
+        group.addTask { for number in 0..<rounds { record(hostHandle.table, UInt32(number)) } }
       }
     }
     let total = Double(threads * rounds)

@@ -47,9 +47,9 @@ extension CallContext {
   private static func report(_ handle: OpaquePointer?) {
     let kind: Violation = current == nil ? .wrongThread : .keptExchange
     let name = UInt(bitPattern: handle)
-    let named = name & 1 == 1 ? HostSeat.at(seatIndex(of: name)) : nil
+    let named = name & 1 == 1 ? HostHandle.at(hostHandleIndex(of: name)) : nil
     // If the host has never given out the name, the violation counts for the instance of the current call.
-    (named ?? current?.pointee.instance.seat)?.report(kind)
+    (named ?? current?.pointee.instance.hostHandle)?.report(kind)
   }
 
   /// The status that a function of the host returns to the plugin if ``find(_:)`` returns nil.
@@ -60,12 +60,12 @@ extension CalledExchange {
   var phase: CallPhase { call.pointee.phase }
 
   /// Whether the host has the feature.
-  func offers(_ feature: HostFeatures) -> Bool { call.pointee.instance.seat.features.contains(feature) }
+  func offers(_ feature: HostFeatures) -> Bool { call.pointee.instance.hostHandle.features.contains(feature) }
 
   @inline(never)
   func refuse(_ kind: Violation, _ detail: String) -> sluice_status {
     let place = PluginCallback(rawValue: phase.rawValue).map { ", in \($0.name)" } ?? ""
-    call.pointee.instance.seat.report(kind, detail + place)
+    call.pointee.instance.hostHandle.report(kind, detail + place)
     return kind == .invalidArgument ? Status.invalid : Status.refused
   }
 

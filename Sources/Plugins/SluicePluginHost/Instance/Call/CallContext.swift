@@ -51,7 +51,7 @@ struct CallContext {
   var lentFields: UInt8 = 0
 
   init(_ instance: PluginInstance, _ exchange: Exchange?, _ phase: CallPhase, scope: Scope = .call) {
-    name = Self.makeName(of: instance.seat.index)
+    name = Self.makeName(of: instance.hostHandle.index)
     self.instance = instance
     borrowedExchange = exchange.map { .passUnretained($0) }
     self.phase = phase
@@ -62,13 +62,13 @@ struct CallContext {
 
   /// Makes the name of a new call.
   ///
-  /// Bits 40 and above have the number of the instance's seat, and bits 1 to 39 the number of the call. Bit 0 is set,
-  /// so that a name differs from the address of any aligned object.
-  static func makeName(of seat: Int) -> UInt {
-    UInt(truncatingIfNeeded: seat) << 40 | UInt(sluice_next_call_number() & 0x7F_FFFF_FFFF) << 1 | 1
+  /// Bits 40 and above have the number of the instance's host handle, and bits 1 to 39 the number of the call. Bit 0 is
+  /// set, so that a name differs from the address of any aligned object.
+  static func makeName(of hostHandle: Int) -> UInt {
+    UInt(truncatingIfNeeded: hostHandle) << 40 | UInt(sluice_next_call_number() & 0x7F_FFFF_FFFF) << 1 | 1
   }
 
-  static func seatIndex(of name: UInt) -> Int { Int(name >> 40) }
+  static func hostHandleIndex(of name: UInt) -> Int { Int(name >> 40) }
 
   /// The context of the innermost call on this thread.
   @inline(__always)

@@ -18,7 +18,7 @@ final class LiveDocument: MessageDocument {
   /// Names that were marked as secret; a document cannot express this.
   private var sensitiveNames: [[UInt8]] = []
   /// The plugin that got the document last. If the document is invalid, this is a violation by this plugin.
-  private var writer: HostSeat?
+  private var writer: HostHandle?
   /// The name of the call that may have changed the document; nil if all changes have been checked.
   private var writingCall: UInt?
   private(set) var failure: MessageError?
@@ -30,8 +30,8 @@ final class LiveDocument: MessageDocument {
   func markSensitive(_ name: UnsafeBufferPointer<UInt8>) { sensitiveNames.append(Array(name)) }
 
   /// Records which plugin and which call can change the document from now on.
-  func wasLent(to seat: HostSeat, in call: UInt) {
-    writer = seat
+  func wasLent(to hostHandle: HostHandle, in call: UInt) {
+    writer = hostHandle
     writingCall = call
   }
 

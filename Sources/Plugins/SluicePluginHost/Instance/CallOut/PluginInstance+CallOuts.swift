@@ -49,7 +49,7 @@ extension PluginInstance {
     var number = count
     while number % 10 == 0 { number /= 10 }
     if number == 1 {
-      seat.log(
+      hostHandle.log(
         .warning,
         "has \(runtime.callOuts.maximumUnderWay) call-outs under way, which is the limit; refused \(count) so far")
     }

@@ -53,7 +53,7 @@ extension PluginInstance {
       case .noData: .debug
       case .failed, .missedDeadline: .warning
       }
-    seat.log(level, "ended the scheduled work \"\(name)\" with \(outcome.rawValue) after \(duration)")
+    hostHandle.log(level, "ended the scheduled work \"\(name)\" with \(outcome.rawValue) after \(duration)")
   }
 
   /// Logs the first, the tenth, the hundredth skipped period and so on.
@@ -63,6 +63,6 @@ extension PluginInstance {
     while rest > 0, rest % 10 == 0 { rest /= 10 }
     guard rest == 1 else { return }
     let many = count > 1 ? "; \(count) periods so far" : ""
-    seat.log(.warning, "had not ended the scheduled work \"\(name)\" when it was due again; skipped\(many)")
+    hostHandle.log(.warning, "had not ended the scheduled work \"\(name)\" when it was due again; skipped\(many)")
   }
 }

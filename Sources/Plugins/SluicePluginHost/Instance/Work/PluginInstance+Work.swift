@@ -25,7 +25,7 @@ extension PluginInstance {
     switch work.add({ PluginWork($0, order, of: self, on: loop) }) {
     case .failure(.closed): return Status.closing
     case .failure(.tooMany):
-      seat.reportLimit("\(WorkSet.limit) of its functions wait for a thread or run on one")
+      hostHandle.reportLimit("\(WorkSet.limit) of its functions wait for a thread or run on one")
       return Status.limit
     case .success(let work):
       if runtime.work.submit(

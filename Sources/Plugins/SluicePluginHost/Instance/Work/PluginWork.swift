@@ -43,7 +43,7 @@ final class PluginWork: @unchecked Sendable {
 
   /// Called if the plugin ends the thread with `pthread_exit`, while the thread is ending.
   func threadEnded() {
-    instance.seat.log(.error, "has ended a thread of the host with pthread_exit")
+    instance.hostHandle.log(.error, "has ended a thread of the host with pthread_exit")
     end(Status.failed)
   }
 

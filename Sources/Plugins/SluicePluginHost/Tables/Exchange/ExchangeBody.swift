@@ -72,7 +72,7 @@ enum ExchangeBody {
       case .content(let bytes): body = .bytes(bytes)
       }
     } catch {
-      called.call.pointee.instance.seat.log(
+      called.call.pointee.instance.hostHandle.log(
         .warning, "body_set_file: \(PlainText.quote(path)) is not a regular file that can be read: \(error.text)")
       return Status.failed
     }
@@ -237,7 +237,7 @@ extension CalledExchange {
 
 extension CalledExchange {
   fileprivate func warn(_ fields: DerivedFields?) {
-    if let fields { call.pointee.instance.seat.warn(about: fields) }
+    if let fields { call.pointee.instance.hostHandle.warn(about: fields) }
   }
 }
 

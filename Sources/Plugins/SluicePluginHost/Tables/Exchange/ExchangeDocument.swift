@@ -83,6 +83,6 @@ enum ExchangeDocument {
     guard flags & write != 0 else { return }
     form?.isCurrent = true
     form?.lastWriter = stage
-    document.wasLent(to: called.call.pointee.instance.seat, in: called.call.pointee.name)
+    document.wasLent(to: called.call.pointee.instance.hostHandle, in: called.call.pointee.name)
   }
 }

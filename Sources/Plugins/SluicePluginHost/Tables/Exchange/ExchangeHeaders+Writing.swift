@@ -154,7 +154,7 @@ extension ExchangeHeaders {
   /// Reports that a stage cannot add more fields to a message.
   @inline(never)
   static func refuseMore(_ called: CalledExchange, _ words: String) -> sluice_status {
-    called.call.pointee.instance.seat.reportLimit(
+    called.call.pointee.instance.hostHandle.reportLimit(
       "stages add \(words) up to \(HeaderFields.maximumFields) in a message, and up to \(HeaderFields.maximumFieldBytes)"
         + " bytes")
     return Status.limit

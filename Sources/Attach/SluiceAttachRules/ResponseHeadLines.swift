@@ -3,7 +3,7 @@ package import SluiceMessages
 /// The head of a response line by line, as libcurl gives it to a program, and the fields in it.
 ///
 /// Lines that stages do not change go to the program byte by byte.
-package struct ResponseLines: Sendable {
+package struct ResponseHeadLines: Sendable {
   private enum Form: Sendable {
     /// The position in ``fields``.
     case field(Int)

@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePipeline
 
 /// A call that can suspend, wait for its turn, or run on the pool.
-enum StageCall: Sendable {
+enum InterceptorCall: Sendable {
   case request
   case response
   case failure(TransactionError)
@@ -25,7 +25,7 @@ extension PluginInstance {
   /// Calls the plugin at once, on this thread.
   @inline(__always)
   func perform(
-    _ call: StageCall, on exchange: Exchange, offering token: SuspensionToken? = nil, isBlocking: Bool = false
+    _ call: InterceptorCall, on exchange: Exchange, offering token: SuspensionToken? = nil, isBlocking: Bool = false
   ) -> Verdict {
     var context = CallContext(self, exchange, call.phase)
     context.offeredToken = token
@@ -36,7 +36,7 @@ extension PluginInstance {
   }
 
   @inline(__always)
-  private func function(_ call: StageCall, _ exchange: OpaquePointer?) -> sluice_verdict {
+  private func function(_ call: InterceptorCall, _ exchange: OpaquePointer?) -> sluice_verdict {
     switch call {
     case .request: calls.on_request(handle, exchange)
     case .response: calls.on_response(handle, exchange)

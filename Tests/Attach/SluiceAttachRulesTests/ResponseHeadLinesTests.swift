@@ -4,15 +4,15 @@ import Testing
 @testable import SluiceAttachRules
 
 /// How the lines of a response's head become fields for stages, and which lines the program gets after a change.
-@Suite struct ResponseLinesTests {
-  private static func lines(_ lines: [String]) -> ResponseLines {
-    var all = ResponseLines()
+@Suite struct ResponseHeadLinesTests {
+  private static func lines(_ lines: [String]) -> ResponseHeadLines {
+    var all = ResponseHeadLines()
     for line in lines { all.append(line: line.utf8.span) }
     return all
   }
 
   /// Returns the lines for the fields after the change.
-  private static func changed(_ lines: ResponseLines, _ change: (inout HeaderFields) -> Void) -> [String]? {
+  private static func changed(_ lines: ResponseHeadLines, _ change: (inout HeaderFields) -> Void) -> [String]? {
     var fields = lines.fields
     change(&fields)
     return lines.lines(for: fields)?.texts

@@ -5,7 +5,7 @@ import Synchronization
 /// A thread with a daemon. It waits for the daemon's descriptors and for answers to parked connections.
 ///
 /// The workers of a server accept from the same socket.
-final class Worker: Sendable {
+final class ServerWorker: Sendable {
   private let parking: ConnectionParking
   private let thread: SystemThread
   private let alarm: Alarm

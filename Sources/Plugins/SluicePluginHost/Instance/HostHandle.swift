@@ -3,14 +3,14 @@ import SluiceMessages
 import SluiceSupport
 import Synchronization
 
-/// The part of an instance that its plugin can still use after the instance is gone: the host table, a number, and
-/// counters of violations.
+/// What `handle` in `sluice_host` points to. It is the part of an instance that its plugin can still use after the
+/// instance is gone: the host table, a number, and counters of violations.
 ///
-/// A seat is never freed. If a thread of a plugin still calls the host after its instance has ended, it reaches a table
-/// whose functions answer "gone", and not freed memory. A seat takes a few hundred bytes, and each generation has few
-/// seats.
-final class HostSeat: @unchecked Sendable {
-  // Sendable: the weak references are set before any other thread knows the seat; the table is never written after
+/// A handle is never freed. If a thread of a plugin still calls the host after its instance has ended, it reaches a
+/// table whose functions answer "gone", and not freed memory. A handle takes a few hundred bytes, and each generation
+/// has few handles.
+final class HostHandle: @unchecked Sendable {
+  // Sendable: the weak references are set before any other thread knows the handle; the table is never written after
   // `init`.
   let index: Int
   let name: String
@@ -34,10 +34,10 @@ final class HostSeat: @unchecked Sendable {
   let table: UnsafePointer<sluice_host>
   private(set) weak var runtime: HostRuntime?
   private(set) weak var instance: PluginInstance?
-  /// Whether an instance has been created for this seat; false while `create` runs.
-  private(set) var wasTaken = false
+  /// Whether an instance has been created for this handle; false while `create` runs.
+  private(set) var wasBound = false
 
-  private static let all = Locked<[HostSeat]>([])
+  private static let all = Locked<[HostHandle]>([])
 
   /// - Parameters:
   ///   - metrics: the metrics of the previous instance. A metric with the same definition keeps its numbers.
@@ -45,21 +45,21 @@ final class HostSeat: @unchecked Sendable {
   static func make(
     name: String, plugin: String, generation: Int, runtime: HostRuntime, continuing metrics: [PluginMetric] = [],
     table: sluice_host
-  ) -> HostSeat {
-    all.withLock { seats in
-      let seat = HostSeat(seats.count, name, plugin, generation, runtime, metrics, table)
-      seats.append(seat)
-      return seat
+  ) -> HostHandle {
+    all.withLock { handles in
+      let handle = HostHandle(handles.count, name, plugin, generation, runtime, metrics, table)
+      handles.append(handle)
+      return handle
     }
   }
 
-  /// The seat with that number; nil if there is none.
-  static func at(_ index: Int) -> HostSeat? { all.withLock { $0.indices.contains(index) ? $0[index] : nil } }
+  /// The handle with that number; nil if there is none.
+  static func at(_ index: Int) -> HostHandle? { all.withLock { $0.indices.contains(index) ? $0[index] : nil } }
 
-  /// The seat behind a host table.
+  /// The handle behind a host table.
   @inline(__always)
-  static func of(_ host: UnsafePointer<sluice_host>?) -> HostSeat? {
-    host?.pointee.handle.map { Unmanaged<HostSeat>.fromOpaque($0).takeUnretainedValue() }
+  static func of(_ host: UnsafePointer<sluice_host>?) -> HostHandle? {
+    host?.pointee.handle.map { Unmanaged<HostHandle>.fromOpaque($0).takeUnretainedValue() }
   }
 
   private init(
@@ -82,9 +82,9 @@ final class HostSeat: @unchecked Sendable {
     table.pointee.handle = Unmanaged.passUnretained(self).toOpaque()
   }
 
-  func seat(_ instance: PluginInstance) {
+  func bind(to instance: PluginInstance) {
     self.instance = instance
-    wasTaken = true
+    wasBound = true
   }
 
   /// Counts a violation. Logs only the first, the tenth, the hundredth and so on of a rule
