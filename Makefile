@@ -26,7 +26,7 @@ SWIFT_FILES = Package.swift Sources Tests plugins $(wildcard Examples Benchmarks
 DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)
 
 .PHONY: help build deps test-deps demo test try check check-docs examples texts docs soak bench check-cost fuzz lint format check-asan check-leaks check-tsan check-install \
-  check-w3c deb tarball check-deb install uninstall clean
+  check-w3c release-tools deb tarball check-deb install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -173,10 +173,13 @@ check-w3c: ## the suites of W3C Trace Context and Baggage: make check-w3c SUITE=
 check-install:
 	scripts/check-install.sh
 
-deb: build ## Debian packages in .build/packages, with Swift's runtime: sluice and libsluice-dev
+release-tools:
+	@scripts/stage-release.sh --tools
+
+deb: release-tools build ## Debian packages in .build/packages, with Swift's runtime: sluice and libsluice-dev
 	scripts/make-deb.sh $(VERSION)
 
-tarball: build ## an archive in .build/packages that runs from any folder, with Swift's runtime
+tarball: release-tools build ## an archive in .build/packages that runs from any folder, with Swift's runtime
 	scripts/make-tarball.sh $(VERSION)
 
 # Needs root, the network and debootstrap, and creates a root folder with Debian 12, so it is not part of make check.

@@ -2,12 +2,9 @@
 # Installs the release build into a folder in the form for packages: with the libraries of Swift's runtime that it
 # needs, without debug information, and without paths of this machine.
 # usage: scripts/stage-release.sh FOLDER PREFIX [VARIABLE=VALUE…]     the variables are for make install
+#        scripts/stage-release.sh --tools     only finds out whether the tools are there
 set -eu
 cd "$(dirname "$0")/.."
-folder=$1 prefix=$2
-shift 2
-built=.build/release
-plugins=$folder$prefix/lib/sluice/plugins attached=$folder$prefix/lib/sluice runtime=$folder$prefix/lib/sluice/swift command=$folder$prefix/bin/sluice
 
 fail() {
   echo "stage-release: $*" >&2
@@ -17,6 +14,12 @@ fail() {
 for tool in patchelf readelf strip ldd perl; do
   command -v $tool >/dev/null || fail "there is no $tool; on Debian, install patchelf, binutils and perl"
 done
+[ "$1" != --tools ] || exit 0
+
+folder=$1 prefix=$2
+shift 2
+built=.build/release
+plugins=$folder$prefix/lib/sluice/plugins attached=$folder$prefix/lib/sluice runtime=$folder$prefix/lib/sluice/swift command=$folder$prefix/bin/sluice
 [ -x $built/sluice ] || fail "$built/sluice is not there; run make build first"
 
 make -s install DESTDIR="$folder" PREFIX="$prefix" CONFIGURATION=release "$@"

@@ -44,7 +44,8 @@ public enum ControlFolder {
       let left = abandoned
       throw ControlError(
         .noEngine, "no engine listens at a control socket in \(folder)" + (left.isEmpty ? "" : "; \(words(of: left))"),
-        advice: "start one with \"sluice run --control\", or name its socket")
+        advice: "start one with \"sluice run --control\"; if its configuration names another"
+          + " socket, give this path with --socket")
     }
     guard running.count == 1 else {
       let list = running.map { engine in "\n  \(engine.path)" + (engine.process.map { " (process \($0))" } ?? "") }

@@ -34,7 +34,7 @@ import Testing
     #expect(sent.result.status == 0)
     #expect(sent.result.outputText == "ok\n")
     let lines = sent.result.errorText.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
-    #expect(lines.first == ["*", "attempt", "0,", "hop", "0:", "GET", sent.server.baseURL])
+    #expect(lines.first == ["*", "attempt", "0,", "hop", "0:", "GET", sent.server.baseURL + "/a"])
     let traceparent = try #require(sent.headers.first("traceparent"))
     #expect(lines.contains(["headers", "traceparent", "sent", traceparent]))
     #expect(lines.contains(["headers", "tracestate", "nothing_to_send"]))
@@ -49,7 +49,7 @@ import Testing
     #expect(sent.result.errorText == "")
     let explanation = try #require(try sent.result.documents.first?["explain"])
     let hop = try #require(Array(explanation.elements).first)
-    #expect(hop["origin"]?.string == sent.server.baseURL)
+    #expect(hop["origin"]?.string == sent.server.baseURL && hop["path"]?.string == "/a")
     let list = try #require(hop["headers"])
     let headers = Array(list.elements)
     #expect(headers.compactMap { $0["reason"]?.string } == Array(repeating: "host_not_listed", count: 4))

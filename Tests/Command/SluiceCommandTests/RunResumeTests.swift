@@ -22,6 +22,45 @@ import Testing
       .sorted()
   }
 
+  // MARK: Without --resume
+
+  @Test func `a run names --resume when it is interrupted, and is not repeated without it`() async throws {
+    let server = try LoopbackServer(recording: .countOnly)
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let input = try folder.write(input(20, server.baseURL), to: "in.jsonl")
+    let output = folder.path("out.jsonl")
+    server.hold()
+    let running = try Tool.start("run", "--concurrency", "4", "--drain", "50ms", "-i", input, "-o", output)
+    try await server.waitForHeld(4)
+    running.send(signal: SIGINT)
+    let interrupted = try await running.wait()
+    server.release()
+    #expect(interrupted.errorText.contains("run the same command with --resume"), "\(interrupted.errorText)")
+    let before = try FileTree.read(output)
+    let refused = try await Tool.run("run", "-q", "-i", input, "-o", output)
+    #expect(refused.status == 2)
+    #expect(
+      refused.errorText.contains("has the results of 4 of the 20 lines of") && refused.errorText.contains("--resume"),
+      "\(refused.errorText)")
+    #expect(try FileTree.read(output) == before)
+    // The results of the requests that were interrupted are errors.
+    #expect(try await Tool.run("run", "-q", "--resume", "-i", input, "-o", output).status == 1)
+    #expect(try lines(output).count == 20)
+    // Complete results are replaced, and so is an output of another input, of an older one, or of no run.
+    #expect(try await Tool.run("run", "-q", "-i", input, "-o", output).status == 0)
+    #expect(try lines(output).count == 20)
+    for text in ["{\"id\":1}\n", "{\"id\":\"other\",\"line\":2,\"attempts\":1}\n", "a text\n"] {
+      try folder.write(text, to: "out.jsonl")
+      let result = try await Tool.run("run", "-q", "-i", input, "-o", output)
+      #expect(try result.status == 0 && lines(output).count == 20, "\(result.errorText)")
+    }
+    try folder.write(before, to: "out.jsonl")
+    let past = timespec(tv_sec: time(nil) - 60, tv_nsec: 0)
+    try #require(utimensat(AT_FDCWD, output, [past, past], 0) == 0)
+    #expect(try await Tool.run("run", "-q", "-i", input, "-o", output).status == 0)
+  }
+
   // MARK: Interruptions
 
   @Test(arguments: Tool.isSoak ? [1, 2, 3, 4] : [1, 2] as [UInt64])
@@ -206,7 +245,7 @@ import Testing
 
   @Test func `an event log that is also the output is refused`() async throws {
     let folder = try TemporaryDirectory()
-    let input = try folder.write(input(3, "http://127.0.0.1:9"), to: "in.jsonl")
+    let input = try folder.write(input(1, "http://127.0.0.1:9"), to: "in.jsonl")
     let output = try folder.write(Self.result, to: "out.jsonl")
     for (arguments, events) in [(["--resume"], output), (["--resume"], folder.path("link")), ([], output)] {
       _ = symlink(output, folder.path("link"))

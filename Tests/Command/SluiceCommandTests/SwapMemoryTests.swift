@@ -2,8 +2,8 @@ import Glibc
 import SluiceTestKit
 import Testing
 
-/// The memory that swaps add to a process.
-struct SwapMemoryTests {
+/// The memory that swaps add to a process. A sanitizer keeps freed memory for a time, so it is not measured with one.
+@Suite(.enabled(if: !Sanitizer.isOn)) struct SwapMemoryTests {
   /// The private memory of a process that belongs to no file, in bytes.
   private func anonymousBytes(of process: Int32) throws -> Int {
     var bytes = 0

@@ -12,6 +12,14 @@ import Testing
     #expect(result.errorText.hasPrefix("Usage: sluice COMMAND"))
   }
 
+  @Test func `help fits a terminal of 80 columns`() async throws {
+    let words = [[]] + CommandLineTool.commands.map { $0.name.split(separator: " ").map(String.init) }
+    for words in words {
+      let text = try await Tool.run(arguments: ["help"] + words).outputText
+      #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(text)")
+    }
+  }
+
   @Test(arguments: ["help", "--help", "-h"]) func `help lists every command`(_ word: String) async throws {
     let result = try await Tool.run(word)
     #expect(result.status == 0)

@@ -80,7 +80,7 @@ package enum BodyDocument {
     "it is in a file, and has more bytes than are held in memory (see transport.spillBytes)"
   }
 
-  private static func make(_ bytes: [UInt8], parsing: Bool) -> JSONValue {
+  static func make(_ bytes: [UInt8], parsing: Bool) -> JSONValue {
     let form = JSONValue.object()
     bytes.withUnsafeBufferPointer { bytes in
       if parsing, parse(UnsafeRawBufferPointer(bytes), into: form) { return }

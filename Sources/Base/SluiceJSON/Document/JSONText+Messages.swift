@@ -2,12 +2,19 @@ import SluiceMessages
 
 extension JSONText {
   /// Appends the document that ``ResponseDocument`` makes of a response.
-  mutating func append(_ response: Response) throws(JSONError) {
+  /// - Parameter parsesJSON: whether a body that is JSON is written as JSON, and not as text.
+  mutating func append(_ response: Response, parsesJSON: Bool = false) throws(JSONError) {
     write("{\"status\":")
     append(response.status)
     write(",\"headers\":")
     try append(response.headers)
-    try append(body: response.body)
+    if parsesJSON, response.headers["content-type"].map(BodyDocument.isJSONMediaType) ?? false,
+      case .bytes(let bytes) = response.body, !bytes.isEmpty
+    {
+      try append(json: bytes)
+    } else {
+      try append(body: response.body)
+    }
     if !response.trailers.isEmpty {
       write(",\"trailers\":")
       try append(response.trailers)
@@ -95,6 +102,19 @@ extension JSONText {
         append(base64: bytes)
       }
     }
+  }
+
+  /// Appends a comma and the member of a body that should be JSON. Its numbers and escapes keep their spelling. A body
+  /// that cannot be parsed is written as text or base64, with the reason (``BodyDocument``).
+  private mutating func append(json bytes: [UInt8]) throws(JSONError) {
+    write(",\"body\":")
+    let form = BodyDocument.make(bytes, parsing: true)
+    guard form["json"] != nil, let text = JSONLocator(bytes).compactText(of: JSONPointer(tokens: [])) else {
+      return try append(form)
+    }
+    write("{\"json\":")
+    append(text)
+    write("}")
   }
 
   private mutating func append(base64 text: UnsafeBufferPointer<UInt8>) {

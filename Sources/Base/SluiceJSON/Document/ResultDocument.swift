@@ -88,8 +88,10 @@ extension JSONText {
   /// A ``ResultDocument`` on one line, with its line feed. It is written directly into bytes: for a short result, a
   /// tree of values or a copy of the response would cost more than all other steps. If this fails, a part of the line
   /// has been written.
+  /// - Parameter parsesJSON: whether a body that is JSON is written as JSON, and not as text.
   package mutating func append(
-    resultOf id: ResultID, line: Int?, response: Response?, failure: ResultDocument.Failure?, attempts: Int,
+    resultOf id: ResultID, line: Int?, response: Response?, parsesJSON: Bool = false, failure: ResultDocument.Failure?,
+    attempts: Int,
     duration: Duration, requestID: RequestID?, attributes: JSONValue?, metadata: JSONValue?, explanation: JSONValue?
   ) throws(JSONError) {
     write("{\"id\":")
@@ -100,7 +102,7 @@ extension JSONText {
     }
     if let response {
       write(",\"response\":")
-      try append(response)
+      try append(response, parsesJSON: parsesJSON)
     }
     if let failure {
       object("error") { error in

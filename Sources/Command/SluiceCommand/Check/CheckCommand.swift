@@ -9,6 +9,7 @@ import SluicePluginHost
 enum CheckCommand {
   static let description = CommandDescription(
     "check", summary: "Check a configuration and its plugins",
+    operandAdvice: "name the configuration with -c",
     details:
       "Reads the configuration, loads its plugins and activates their instances, in a child process; sends nothing.",
     options: [

@@ -11,8 +11,9 @@ import SluiceSupport
 enum RunCommand {
   static let description = CommandDescription(
     "run", summary: "Run request documents, one on each line, and print a result document for each",
+    operandAdvice: "name the file of requests with -i, and the configuration with -c",
     details: """
-      A line is a request document with an optional "id" and "timeout". Results come in the order of completion; each
+      A line is a request document with an optional "id" and "timeout", or a URL. Results come in the order of completion; each
       has the "id" of its request, or the number of its line. An invalid line gets an error result, and the run
       continues. SIGINT and SIGTERM end the run after the requests in flight; a second signal ends it at once.
       SIGHUP reads the configuration again: requests in flight continue, new ones run through the new pipeline.
@@ -21,6 +22,11 @@ enum RunCommand {
     options: [
       Option("config", "c", "FILE", "The configuration of the pipeline"),
       Option("input", "i", "FILE", "Read requests from here (default: standard input)"),
+      Option("request", "X", "METHOD", "The method of lines that name none (default GET)"),
+      Option(
+        "header", "H", "\"NAME: VALUE\"", takesBytes: true,
+        "Add a header to each line without it; \"NAME:\" removes a default header, @FILE reads headers; may be repeated"
+      ),
       Option("from-har", nil, "FILE", "Send the requests of this HTTP Archive (HAR), in place of --input"),
       Option("output", "o", "FILE", "Write results to this file, emptied first (default: standard output)"),
       Option(
@@ -34,6 +40,7 @@ enum RunCommand {
       Option("events", nil, "FILE", "Record every event of every transaction here, for \"sluice verify-trace\""),
       Option("har", nil, "FILE", "Write an HTTP Archive (HAR) with an entry for each hop here; secrets are hidden"),
       Option("record", nil, "FILE", "Record each request here, for \"sluice replay\"; secrets are hidden"),
+      Option("json-bodies", nil, nil, "Give the bodies of responses as JSON if they are JSON"),
       Option("metadata", nil, nil, "Add to each result the original and the sent request, the final URL and timings"),
       Option("plugin", nil, "LIBRARY[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
       Option(
@@ -61,6 +68,10 @@ enum RunCommand {
     let signals = try ProcessSignals(takesHangUp: settings.configurationFile != nil, drain: settings.drain)
     let input = try input(arguments, settings)
     let inputFile = settings.archived?.file ?? input.file
+    if !arguments.has("resume") {
+      try UnfinishedOutput.check(
+        arguments["output"], input, lineLimitBytes: settings.resultLimitBytes, interruptedBy: { signals.received })
+    }
     let earlier = try earlierOutput(arguments, settings, besides: inputFile, signals)
     var resumed = earlier.map { ResumedInput($0, input) }
     if input.file != nil { try resumed?.check(input) { signals.received } }
@@ -105,6 +116,9 @@ enum RunCommand {
       let summary = RunSummary(
         session.counts, engine.metrics(), engine.schedules, duration: MonotonicClock.now - started)
       summary.show(isWhole: isWhole)
+      if signals.received != nil, let path = arguments["output"], OutputTarget(at: path) == .file {
+        StandardError.say("to send the lines that have no result, run the same command with --resume", .info)
+      }
     }
     return try status(session, outputFailure, sideFailure, inputFailure, signals)
   }

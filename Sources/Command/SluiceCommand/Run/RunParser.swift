@@ -7,6 +7,8 @@ import SluicePipeline
 struct RunParser: Sendable {
   /// Returns the base of relative URLs. It is called for each URL, because a reload can change the base.
   let baseURL: @Sendable () -> HTTPURL?
+  /// What each request gets that its line does not have.
+  let defaults: RunDefaults
   /// Contains the limits for bodies.
   let transport: TransportSettings
   /// The reasons why entries of an archive are not requests, by line number; nil if the lines do not come from an
@@ -16,8 +18,10 @@ struct RunParser: Sendable {
   private var lastURL: HTTPURL?
 
   init(
-    transport: TransportSettings, refusals: [Int: String]? = nil, baseURL: @escaping @Sendable () -> HTTPURL?
+    transport: TransportSettings, defaults: RunDefaults, refusals: [Int: String]? = nil,
+    baseURL: @escaping @Sendable () -> HTTPURL?
   ) {
+    self.defaults = defaults
     self.transport = transport
     self.refusals = refusals
     self.baseURL = baseURL
@@ -34,21 +38,37 @@ struct RunParser: Sendable {
     if let message = refusals?[line] { throw Refusal(id: ResultID(line: line), line: line, message: message) }
     var id: ResultID?
     do throws(MessageError) {
-      if let plain = PlainRequestLine(text, sibling: lastURL) {
+      if defaults.isEmpty, let plain = PlainRequestLine(text, sibling: lastURL) {
         id = plain.id
         lastURL = plain.request.url
         try check(plain.request.body)
         return RunJob(id: id ?? ResultID(line: line), line: line, request: plain.request, lineBytes: text.count)
       }
-      let document = try RequestLine.document(text)
+      let document =
+        if let url = Self.url(in: text) { ["url": JSONValue(url)] as JSONValue } else {
+          try RequestLine.document(text)
+        }
       id = ResultID(of: document, text: text)
+      defaults.complete(document)
       try completeURL(of: document)
-      let request = try RequestLine(document, text: text, hosts: .idna).request
+      var request = try RequestLine(document, text: text, hosts: .idna).request
+      try defaults.complete(&request)
       try check(request.body)
       return RunJob(id: id ?? ResultID(line: line), line: line, request: request, lineBytes: text.count)
     } catch {
       throw Refusal(id: id ?? ResultID(line: line), line: line, message: "\(place(of: line)): \(error)")
     }
+  }
+
+  /// The text of a line that is a URL: it begins with a scheme of HTTP or with a slash. Nil for any other line.
+  private static func url(in text: UnsafeRawBufferPointer) -> String? {
+    guard let first = text.first(where: { $0 != 0x20 && $0 != 0x09 }), first | 0x20 == 0x68 || first == 0x2F,
+      let line = String(validating: text, as: UTF8.self)
+    else { return nil }
+    let blanks: Set<Character> = [" ", "\t"]
+    let url = String(line.drop(while: blanks.contains).reversed().drop(while: blanks.contains).reversed())
+    let start = url.prefix(8).lowercased()
+    return first == 0x2F || start.hasPrefix("http://") || start == "https://" ? url : nil
   }
 
   /// The name of a line in messages.

@@ -72,9 +72,9 @@ final class RunSession: Sendable {
     self.output = output
     self.sides = sides
     mask = Locked(SecretMask(settings.configuration.redaction))
-    parser = RunParser(transport: settings.configuration.transport, refusals: settings.archived?.refusals) {
-      [engine] in engine.baseURL
-    }
+    parser = RunParser(
+      transport: settings.configuration.transport, defaults: settings.defaults, refusals: settings.archived?.refusals
+    ) { [engine] in engine.baseURL }
     output.listen(
       ByteOutput.Listener(
         onRoom: { [weak self] in self?.goOn() },
@@ -252,7 +252,8 @@ final class RunSession: Sendable {
     let start = text.count
     do {
       let mask: SecretMask? = settings.hasMetadata ? mask.withLock { $0 } : nil
-      try ResultText.append(result, id: job.id, line: job.line, metadata: mask, to: &text)
+      try ResultText.append(
+        result, id: job.id, line: job.line, metadata: mask, parsesJSON: settings.hasJSONBodies, to: &text)
       return result.error != nil
     } catch {
       text.truncate(to: start)

@@ -16,6 +16,9 @@ struct RunSettings: Sendable {
   let hostLimits: HostLimits
   let drain: Duration
   let hasMetadata: Bool
+  /// Whether a body that is JSON is written as JSON.
+  let hasJSONBodies: Bool
+  let defaults: RunDefaults
   /// The requests of an archive, in place of lines of input.
   let archived: ArchivedRequests?
   /// The port for metrics. If it is nil, no metrics are served; 0 selects any free port.
@@ -31,6 +34,8 @@ struct RunSettings: Sendable {
     self.control = control
     concurrency = try Self.concurrency(arguments, configuration.limits.transactions)
     hasMetadata = arguments.has("metadata")
+    hasJSONBodies = arguments.has("json-bodies")
+    defaults = try RunDefaults(arguments)
     metricsPort = try arguments.integer("metrics-port", 0...65535).map { UInt16($0) }
     drain = try arguments.duration("drain") ?? .seconds(30)
     interval = try Self.interval(arguments, "rate")

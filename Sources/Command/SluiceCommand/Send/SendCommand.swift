@@ -37,7 +37,7 @@ enum SendCommand {
     for index in plan.samples where plan.count > 1 { try SendTransfer.check(plan[index], setup) }
     try setup.checkTLS()
     if arguments.has("create-dirs") { try OutputPath.checkNesting(plan, SendFiles.sideFiles(arguments)) }
-    let first = try SendTransfer(plan[0], setup)
+    let first = try SendTransfer(plan, 0, setup)
     // From now on, signals do not end the process at once; the session will handle them.
     signals.onSignal {}
     let sides = try SendStatus.writing { () throws(CommandError) in

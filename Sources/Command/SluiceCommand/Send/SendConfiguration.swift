@@ -108,6 +108,8 @@ enum SendConfiguration {
     use("max-time", for: \.timeout, as: "-m")
     use("connect-timeout", for: \.connectTimeout)
     use("max-redirs", for: \.maximumRedirects)
+    use("max-filesize", for: \.maximumResponseBytes)
+    use("unix-socket", for: \.unixSocket)
     use("cacert", for: \.authorities)
     use("cert", for: \.certificate)
     use("key", for: \.key)

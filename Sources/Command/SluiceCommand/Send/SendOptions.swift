@@ -96,6 +96,7 @@ enum SendOptions {
     Option("include", "i", nil, "Print the heads of all responses before the body"),
     Option("no-buffer", "N", nil, "Print the body as it arrives (always)"),
     Option("document", nil, nil, "Print a result document, as \"sluice run\" does"),
+    Option("json-bodies", nil, nil, "With --document, give a body as JSON if it is JSON"),
     Option("metadata", nil, nil, "With --document, add the original and the sent request, the final URL and timings"),
     Option("explain", nil, nil, "Explain why each header that stages could set was sent or not"),
     Option("events", nil, "FILE", "Record every event of the transactions here, for \"sluice verify-trace\""),

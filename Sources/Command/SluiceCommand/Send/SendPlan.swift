@@ -74,7 +74,7 @@ struct SendPlan: Sendable {
 
   /// The arguments of one request. Its operands are the method, if one was given, and the URL.
   subscript(index: Int) -> ParsedArguments {
-    let target = targets.last { $0.start <= index } ?? targets[0]
+    let target = targets[urlNumber(of: index)]
     let (url, values) = target.glob[index - target.start]
     var arguments = shared
     for var option in target.options {
@@ -87,6 +87,9 @@ struct SendPlan: Sendable {
     arguments.append(operand: url)
     return arguments
   }
+
+  /// The position of the request's URL among the URLs of the command, counted from 0.
+  func urlNumber(of index: Int) -> Int { targets.lastIndex { $0.start <= index } ?? 0 }
 
   /// The numbers of the requests that show whether all are right: every request, but of a URL that stands for very many
   /// only some (``URLGlob/samples``).

@@ -106,7 +106,7 @@ final class SendSession: Sendable {
     let index = course.next
     course.next += 1
     let transfer: SendTransfer
-    do throws(CommandError) { transfer = index == 0 ? first : try SendTransfer(plan[index], setup) } catch {
+    do throws(CommandError) { transfer = index == 0 ? first : try SendTransfer(plan, index, setup) } catch {
       StandardError.say(PrintableText.of(error.message))
       // The status of wrong usage promises that nothing was sent.
       return note(error.status == .usage ? .failed : error.status, &course)

@@ -12,14 +12,18 @@ final class SendTransfer: Sendable {
   private let arguments: ParsedArguments
   private let output: SendOutput
   private let writeOut: WriteOut?
+  private let urlNumber: Int
   private let parent: ParentContext
   /// When the request is sent again; nil if it never is, or if nothing is said about it.
   private let retry: RetryPolicy?
   /// Whether this transfer must keep the order of the plan, because it writes to standard output.
   let isOrdered: Bool
 
-  init(_ arguments: ParsedArguments, _ setup: SendSetup) throws(CommandError) {
+  /// - Parameter index: the number of the request in the plan.
+  init(_ plan: SendPlan, _ index: Int, _ setup: SendSetup) throws(CommandError) {
+    let arguments = plan[index]
     self.arguments = arguments
+    urlNumber = plan.urlNumber(of: index)
     hops = HopList(setup.heads)
     var request = try setup.request(arguments)
     output = try SendOutput(arguments, setup.mask, hops, besides: Self.inputFile(of: request))
@@ -70,7 +74,9 @@ final class SendTransfer: Sendable {
     if let retry, signals.received == nil { RetryNotice.explain(result, retry) }
     let status = status(result, failure, signals)
     if status != .succeeded { output.discard() }
-    try writeOut?.write(result, hops.all, file: output.pathBytes, status)
+    try writeOut?.write(
+      WriteOutValues(
+        result: result, hops: hops.all, urlNumber: urlNumber, file: output.pathBytes, status: status))
     return status
   }
 

@@ -10,19 +10,21 @@ public struct HopExplanation: Sendable, Hashable {
   public let hop: Int
   /// The method of this hop, which a redirect may have changed.
   public let method: String
-  /// The origin of the URL. The origin decides which headers a hop gets; an explanation contains no other part of the
-  /// URL.
+  /// The origin of the URL. It decides which headers a hop gets.
   public let origin: Origin
+  /// The path of the URL, percent-encoded. The query, which can hold secrets, is left out.
+  public let path: String
   /// The decisions in the order in which the stages made them.
   public package(set) var decisions: [HeaderDecision] = []
   /// Notes about a whole stage, or about the caller's trace.
   public package(set) var notes: [String] = []
 
-  package init(attempt: Int, hop: Int, method: String, origin: Origin) {
+  package init(attempt: Int, hop: Int, method: String, url: HTTPURL) {
     self.attempt = attempt
     self.hop = hop
     self.method = method
-    self.origin = origin
+    origin = url.origin
+    path = url.path
   }
 }
 

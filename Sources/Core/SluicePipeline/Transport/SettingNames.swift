@@ -5,6 +5,8 @@ package struct SettingNames: Sendable, Hashable {
   /// The time limit for one attempt.
   package var timeout = "transport.timeout"
   package var connectTimeout = "transport.connectTimeout"
+  package var maximumResponseBytes = "transport.maxResponseBytes"
+  package var unixSocket = "transport.unixSocket"
   package var maximumRedirects = "redirects.max"
   /// The authorities to trust.
   package var authorities = "transport.tls.ca"

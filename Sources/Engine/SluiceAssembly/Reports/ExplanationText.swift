@@ -11,7 +11,7 @@ package enum ExplanationText {
   }
 
   private static func text(_ hop: HopExplanation) -> String {
-    var lines = ["* attempt \(hop.attempt), hop \(hop.hop): \(hop.method) \(hop.origin)"]
+    var lines = ["* attempt \(hop.attempt), hop \(hop.hop): \(hop.method) \(hop.origin)\(hop.path)"]
     let rows = hop.decisions.map(row)
     let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
     lines += rows.map { row in

@@ -257,7 +257,8 @@ package final class BodyReceiver {
   private var tooLarge: TransportError {
     TransportError(
       .responseTooLarge,
-      "the response body is larger than the \(maximumBytes) bytes allowed; raise transport.maxResponseBytes",
+      "the response body is larger than the \(maximumBytes) bytes allowed; raise "
+        + (owner?.settingNames ?? SettingNames()).maximumResponseBytes,
       to: owner?.receivingURL)
   }
 
@@ -277,6 +278,8 @@ package protocol BodyReceiverOwner: AnyObject {
 
   /// The URL of the request, for errors.
   var receivingURL: HTTPURL { get }
+  /// The names of settings in errors.
+  var settingNames: SettingNames { get }
 
   /// Called when the disk can take more, or has all of the body. The owner should then continue where it was held back.
   /// [loop]

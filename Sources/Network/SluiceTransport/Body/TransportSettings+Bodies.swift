@@ -9,7 +9,7 @@ extension TransportSettings {
       excess: TransportError(
         .responseTooLarge,
         "the response body has more than \(options.maximumResponseBytes) bytes after the stages, and must be kept; "
-          + "raise transport.maxResponseBytes"))
+          + "raise \(names.maximumResponseBytes)"))
   }
 
   package func makeRequestGatherer(on loop: any EventLoop, _ options: TransferOptions) -> any BodyGatherer {

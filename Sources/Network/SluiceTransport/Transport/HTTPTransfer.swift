@@ -413,6 +413,7 @@ final class HTTPTransfer: Transfer {
 extension HTTPTransfer: BodyReceiverOwner {
   var receivingLoop: any EventLoop { transport.loop }
   var receivingURL: HTTPURL { request.url }
+  var settingNames: SettingNames { transport.settings.names }
 
   func bodyCanGoOn() { transport.postpone(self) }
 }

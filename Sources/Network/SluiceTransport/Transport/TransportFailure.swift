@@ -26,7 +26,7 @@ enum TransportFailure {
   static func withoutAddress(_ origin: Origin, _ settings: TransportSettings) -> TransportError {
     if let path = settings.unixSocket {
       let reason = "no connection: \(PlainText.path(path)) is too long for the path of a Unix socket, or empty"
-      return make(.connect, reason + "; see transport.unixSocket", origin, isBeforeSending: true)
+      return make(.connect, reason + "; see \(settings.names.unixSocket)", origin, isBeforeSending: true)
     }
     let kind = kind(settings)
     if SystemNames.isAddress(origin.host) {

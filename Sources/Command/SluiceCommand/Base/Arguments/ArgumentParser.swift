@@ -106,7 +106,8 @@ struct ArgumentParser {
       let extra = parsed.operands[command.operandCount.upperBound]
       throw usage(
         "unexpected operand \(PlainText.quote(extra))"
-          + (command.operands.isEmpty ? "" : "; expected \(command.operands)"))
+          + (command.operands.isEmpty ? "" : "; expected \(command.operands)")
+          + (command.operandAdvice.map { "; \($0)" } ?? ""))
     }
   }
 

@@ -7,6 +7,8 @@ struct CommandDescription: Sendable {
   /// The operands as the help shows them.
   let operands: String
   let operandCount: ClosedRange<Int>
+  /// What to write in place of an operand that the command does not take; nil if no advice is known.
+  let operandAdvice: String?
   /// The values that the operand accepts; empty if it accepts any value.
   let operandWords: [String]
   /// Whether the first operand is a program. All words after it then belong to the program, unchanged.
@@ -20,7 +22,7 @@ struct CommandDescription: Sendable {
 
   init(
     _ name: String, summary: String, operands: String = "", operandCount: ClosedRange<Int> = 0...0,
-    operandWords: [String] = [], details: String = "",
+    operandAdvice: String? = nil, operandWords: [String] = [], details: String = "",
     options: [Option] = [], takesProgram: Bool = false,
     reasonOfAbsence: @escaping @Sendable (String) -> String? = { _ in nil },
     run: @escaping @Sendable (ParsedArguments) throws(CommandError) -> ExitStatus
@@ -29,6 +31,7 @@ struct CommandDescription: Sendable {
     self.summary = summary
     self.operands = operands
     self.operandCount = operandCount
+    self.operandAdvice = operandAdvice
     self.operandWords = operandWords
     self.takesProgram = takesProgram
     self.details = details

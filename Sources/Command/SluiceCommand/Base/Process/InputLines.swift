@@ -93,6 +93,12 @@ final class InputLines: @unchecked Sendable {
     return Int(status.st_size)
   }
 
+  /// When a regular file was last written; nil for any other input.
+  var modificationTime: timespec? {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.isRegularFile ? status.st_mtim : nil
+  }
+
   /// Returns the next line, or ``Line/end`` at the end of the input or after ``interrupt()``.
   /// - Parameter willRead: called before each read, which may wait.
   func next(willRead: () -> Void = {}) -> Line {

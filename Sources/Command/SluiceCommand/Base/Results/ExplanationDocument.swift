@@ -10,7 +10,8 @@ enum ExplanationDocument {
   private static func hop(_ hop: HopExplanation) -> JSONValue {
     let document: JSONValue = [
       "attempt": JSONValue(Int64(hop.attempt)), "hop": JSONValue(Int64(hop.hop)), "method": JSONValue(hop.method),
-      "origin": JSONValue(hop.origin.description), "headers": .array(of: hop.decisions.map(decision)),
+      "origin": JSONValue(hop.origin.description), "path": JSONValue(hop.path),
+      "headers": .array(of: hop.decisions.map(decision)),
     ]
     if !hop.notes.isEmpty { document["notes"] = .array(of: hop.notes) }
     return document

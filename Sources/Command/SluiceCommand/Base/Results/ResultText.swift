@@ -9,21 +9,24 @@ enum ResultText {
   /// - Parameters:
   ///   - line: the number of the request line.
   ///   - mask: hides secrets in the metadata. If it is nil, the line contains no metadata.
+  ///   - parsesJSON: whether a body that is JSON is written as JSON, and not as text.
   static func append(
     _ result: TransactionResult, id: ResultID, line: Int? = nil, metadata mask: SecretMask? = nil,
-    to text: inout JSONText
+    parsesJSON: Bool = false, to text: inout JSONText
   ) throws {
     try text.append(
-      resultOf: id, line: line, response: try result.response.map(whole),
+      resultOf: id, line: line, response: try result.response.map(whole), parsesJSON: parsesJSON,
       failure: result.error.map { ResultDocument.Failure($0) }, attempts: result.attempts, duration: result.duration,
       requestID: result.givenRequestID.map { .given($0) } ?? .transaction(result.id),
       attributes: JSONValue.shown(result.attributes), metadata: mask.map { ResultMetadata.make(result, $0) },
       explanation: result.explanation.map(ExplanationDocument.make))
   }
 
-  static func line(_ result: TransactionResult, id: ResultID, metadata mask: SecretMask? = nil) throws -> [UInt8] {
+  static func line(
+    _ result: TransactionResult, id: ResultID, metadata mask: SecretMask?, parsesJSON: Bool
+  ) throws -> [UInt8] {
     var text = JSONText(capacity: 1024)
-    try append(result, id: id, metadata: mask, to: &text)
+    try append(result, id: id, metadata: mask, parsesJSON: parsesJSON, to: &text)
     return text.bytes
   }
 

@@ -22,12 +22,14 @@ struct SendOutput {
   private let timeLimit: Duration?
   /// Hides secrets in the metadata. If it is nil, no metadata is written.
   private let metadataMask: SecretMask?
+  private let parsesJSON: Bool
 
   /// - Parameter input: the file that is sent, and that must not be written.
   init(
     _ arguments: ParsedArguments, _ mask: SecretMask, _ hops: HopList, besides input: FileIdentity?
   ) throws(CommandError) {
     metadataMask = arguments.has("metadata") ? mask : nil
+    parsesJSON = arguments.has("json-bodies")
     removesOnError = arguments.has("remove-on-error")
     timeLimit = try arguments.duration("max-time", unit: "s").flatMap { $0 > .zero ? $0 : nil }
     let name = try OutputPath.make(arguments)
@@ -78,8 +80,8 @@ struct SendOutput {
     guard ["fail", "fail-with-body", "no-fail"].count(where: arguments.has) < 2 else {
       throw CommandError(.usage, "send: give only one of -f, --fail-with-body and --no-fail")
     }
-    if arguments.has("metadata"), !arguments.has("document") {
-      throw CommandError(.usage, "--metadata needs --document, because it is a part of the result document")
+    for name in ["metadata", "json-bodies"] where arguments.has(name) && !arguments.has("document") {
+      throw CommandError(.usage, "--\(name) needs --document, because it changes the result document")
     }
     for name in ["dump-header", "remote-header-name", "continue-at"]
     where arguments.has(name) && arguments.has("document") {
@@ -181,7 +183,8 @@ struct SendOutput {
 
   private func document(_ result: TransactionResult) throws(CommandError) -> [UInt8] {
     do {
-      return try ResultText.line(result, id: ResultID(JSONValue(result.id.description)), metadata: metadataMask)
+      return try ResultText.line(
+        result, id: ResultID(JSONValue(result.id.description)), metadata: metadataMask, parsesJSON: parsesJSON)
     } catch {
       throw CommandError(.failed, "the result cannot be written as a document: \(error)")
     }

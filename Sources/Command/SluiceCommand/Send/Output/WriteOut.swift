@@ -1,6 +1,4 @@
-import SluiceIDNA
 import SluiceMessages
-import SluicePipeline
 
 /// The text that `-w` prints at the end, with `%{VARIABLE}`, `%header{NAME}`, `%%`, `\n`, `\r` and
 /// `\t` as with curl. The text and the headers are bytes, which need not be UTF-8.
@@ -9,6 +7,10 @@ struct WriteOut {
     case text([UInt8])
     case variable(String)
     case header(String)
+    /// All variables as one JSON object.
+    case json
+    /// The header of the response as one JSON object.
+    case headerJSON
     /// The parts after this one are written to this stream.
     case stream(isError: Bool)
     /// The parts after this one are written only if the request failed.
@@ -76,22 +78,24 @@ struct WriteOut {
     case "stdout": parts.append(.stream(isError: false))
     case "stderr": parts.append(.stream(isError: true))
     case "onerror": parts.append(.onError)
-    case _ where Self.variables[name] != nil: parts.append(.variable(name))
+    case "json": parts.append(.json)
+    case "header_json": parts.append(.headerJSON)
     default:
-      guard name != "json", name != "header_json" else {
-        throw CommandError(
-          .usage, "send: -w: %{\(name)} is not available; --document --metadata prints the result as JSON")
-      }
-      let hint = Suggestion.nearest(to: name, among: Self.variables.keys.sorted()).map { "; did you mean %{\($0)}?" }
-      throw CommandError(.usage, "send: -w: unknown variable \(PlainText.quote(name))\(hint ?? "")")
+      guard WriteOutValues.names.contains(name) else { throw Self.unknown(name) }
+      parts.append(.variable(name))
     }
   }
 
-  /// - Parameter file: the path to which the body was written.
-  func write(
-    _ result: TransactionResult, _ hops: [HopMetrics], file: [UInt8]?, _ status: ExitStatus
-  ) throws(CommandError) {
-    let outcome = Outcome(result: result, hops: hops, status: status)
+  private static func unknown(_ name: String) -> CommandError {
+    let known = (WriteOutValues.names + ["json", "header_json", "stdout", "stderr", "onerror"]).sorted()
+    let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean %{\($0)}?" } ?? ""
+    return CommandError(
+      .usage,
+      "send: -w: unknown variable \(PlainText.quote(name))\(hint)\nthe variables are \(known.joined(separator: ", "))"
+        + " and %header{NAME}")
+  }
+
+  func write(_ values: WriteOutValues) throws(CommandError) {
     var text: [UInt8] = []
     var isError = false
     func flush() throws(CommandError) {
@@ -105,93 +109,16 @@ struct WriteOut {
     for part in parts {
       switch part {
       case .text(let plain): text += plain
-      case .variable("content_type"): text += outcome.header("content-type")
-      case .variable("filename_effective"): text += file ?? []
-      case .variable(let name): text += Self.variables[name].map { Array($0(outcome).utf8) } ?? []
-      case .header(let name): text += outcome.header(name)
+      case .variable(let name): text += values.text(of: name)
+      case .header(let name): text += values.header(name)
+      case .json: text += values.json
+      case .headerJSON: text += values.headerJSON
       case .stream(let toError):
         try flush()
         isError = toError
-      case .onError: if status == .succeeded { return try flush() }
+      case .onError: if values.status == .succeeded { return try flush() }
       }
     }
     try flush()
-  }
-
-  private struct Outcome {
-    let result: TransactionResult
-    let hops: [HopMetrics]
-    let status: ExitStatus
-
-    /// The first value of a field of the response, as it was received.
-    func header(_ name: String) -> [UInt8] { result.response?.headers[bytes: name].first ?? [] }
-
-    var last: HopMetrics? { hops.last }
-    var timings: TransferTimings { last?.timings ?? TransferTimings() }
-    /// The total duration of all hops before the last.
-    var earlier: Duration { hops.dropLast().reduce(.zero) { $0 + $1.timings.total } }
-    var lookup: Duration { timings.queue + timings.nameLookup }
-    var connect: Duration { lookup + timings.connect }
-    var handshake: Duration { connect + timings.tunnel + timings.tlsHandshake }
-    var firstByte: Duration { handshake + timings.send + timings.wait }
-
-    /// Bytes of the body per second.
-    func speed(_ bytes: Int) -> String {
-      let seconds = result.duration.inSeconds
-      return "\(seconds > 0 ? Int(Double(bytes) / seconds) : 0)"
-    }
-  }
-
-  private static func seconds(_ duration: Duration) -> String {
-    let micros = Int(duration / .microseconds(1))
-    let fraction = String(micros % 1_000_000)
-    return "\(micros / 1_000_000)." + String(repeating: "0", count: 6 - fraction.count) + fraction
-  }
-
-  private static let variables: [String: @Sendable (Outcome) -> String] = [
-    "http_code": { code($0) }, "response_code": { code($0) },
-    // These two are bytes, which ``write(_:_:file:_:)`` adds.
-    "content_type": { _ in "" }, "filename_effective": { _ in "" },
-    "errormsg": { $0.result.error?.message ?? "" }, "exitcode": { "\($0.status.code)" },
-    "http_version": { $0.timings.version?.rawValue ?? "0" },
-    "local_ip": { $0.last?.connection?.local?.host ?? "" },
-    "local_port": { "\($0.last?.connection?.local?.port ?? 0)" },
-    "remote_ip": { $0.last?.connection?.peer?.host ?? "" },
-    "remote_port": { "\($0.last?.connection?.peer?.port ?? 0)" },
-    "method": { $0.last?.method ?? $0.result.originalRequest.method },
-    "num_connects": { "\($0.hops.count { $0.connection != nil && !$0.timings.isConnectionReused })" },
-    "num_retries": { "\(max(0, $0.result.attempts - 1))" },
-    "num_redirects": { "\($0.hops.dropLast().count { (300..<400).contains($0.status ?? 0) })" },
-    "scheme": { ($0.last?.url.origin.scheme.rawValue ?? "").uppercased() },
-    "size_download": { "\($0.timings.bytesReceived)" },
-    "size_upload": { "\($0.timings.bytesSent)" },
-    "speed_download": { $0.speed($0.timings.bytesReceived) },
-    "speed_upload": { $0.speed($0.timings.bytesSent) },
-    "time_namelookup": { seconds($0.lookup) }, "time_connect": { seconds($0.connect) },
-    "time_appconnect": { seconds($0.timings.tlsHandshake > .zero ? $0.handshake : .zero) },
-    "time_pretransfer": { seconds($0.handshake) }, "time_starttransfer": { seconds($0.firstByte) },
-    "time_redirect": { seconds($0.earlier) }, "time_total": { seconds($0.result.duration) },
-    "url": { $0.result.originalRequest.url.withoutUserInfo.string },
-    "url_effective": { $0.last.map { effective($0.url) } ?? "" },
-    "redirect_url": { redirect($0) },
-  ]
-
-  /// The URL as it was requested: with a path, and without the user and password of `-u`.
-  private static func effective(_ url: HTTPURL) -> String {
-    let text = url.withoutUserInfo.string
-    return text == url.origin.description ? text + "/" : text
-  }
-
-  /// The target of a redirect that was not followed.
-  private static func redirect(_ outcome: Outcome) -> String {
-    guard let last = outcome.last, let status = outcome.result.response?.status, (300..<400).contains(status),
-      let target = try? last.url.reference(outcome.header("location").span, hosts: .idna)
-    else { return "" }
-    return target.string
-  }
-
-  private static func code(_ outcome: Outcome) -> String {
-    let status = "\(outcome.last?.status ?? outcome.result.response?.status ?? 0)"
-    return String(repeating: "0", count: max(0, 3 - status.count)) + status
   }
 }

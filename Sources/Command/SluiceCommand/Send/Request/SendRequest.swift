@@ -57,13 +57,7 @@ struct SendRequest {
     var request = Request(method: try method(), url: try url(data, given))
     request.body = data.body
     try addFields(of: data, to: &request, besides: given)
-    for field in given.fields {
-      if let value = field.value {
-        append(field.name, value, to: &request.headers)
-      } else {
-        try remove(field.name, from: &request)
-      }
-    }
+    given.apply(to: &request)
     chooseCoding(of: &request, given)
     if given.contains("authorization") { signature?.turnOff() } else { try signature?.check(request) }
     trustOtherHosts(&request)
@@ -105,9 +99,9 @@ struct SendRequest {
     // As with curl, an empty value removes the default field of the name.
     for case (let name, let value?) in fields where !given.contains(name) {
       if value.isEmpty {
-        try remove(Array(name.utf8), from: &request)
+        GivenFields.remove(Array(name.utf8), from: &request)
       } else {
-        append(Array(name.utf8), value, to: &request.headers)
+        GivenFields.append(Array(name.utf8), value, to: &request.headers)
       }
     }
   }
@@ -190,26 +184,5 @@ struct SendRequest {
     let user = url.credentials?.user
     guard let entry = netrc.entry(for: url.host, user: user) else { return nil }
     return Credentials(user: user ?? entry.user ?? [], password: entry.password ?? [])
-  }
-
-  /// Removes the fields with this name that were given earlier, and the default field of this name.
-  private func remove(_ bytes: [UInt8], from request: inout Request) throws(CommandError) {
-    let name = String(decoding: bytes, as: UTF8.self)
-    if Self.indispensable.contains(name.lowercased()) {
-      throw CommandError(
-        .usage,
-        "-H: \(PlainText.quote(name)) cannot be removed: a server needs it to tell where the request goes or ends"
-      )
-    }
-    request.headers.remove(named: bytes.span)
-    if let field = DefaultFields(named: name) { request.omittedDefaults.insert(field) }
-  }
-
-  /// Fields that cannot be removed (RFC 9112 §3.2 and §6).
-  private static let indispensable = ["host", "content-length", "transfer-encoding"]
-
-  private func append(_ name: [UInt8], _ value: [UInt8], to headers: inout HeaderFields) {
-    if FieldSyntax.equals(name.span, "content-type") { headers.remove(named: name.span) }
-    headers.append(name.span, value.span)
   }
 }

@@ -36,7 +36,7 @@ extension Exchange {
     let request = explanationOfAttempt
     request.endStage(requestForms.native.headers)
     var next = HopExplanation(
-      attempt: attempt, hop: hop, method: requestForms.native.method, origin: requestForms.native.url.origin)
+      attempt: attempt, hop: hop, method: requestForms.native.method, url: requestForms.native.url)
     (next.decisions, next.notes) = (request.decisions, request.notes)
     requestExplanation = nil
     explanation?.append(next)
