@@ -79,7 +79,8 @@ import Testing
     }
     defer { server.stop() }
     let result = try await Tool.run(
-      "send", "-s", "-o", "/dev/null", "-o", "/dev/null", "-w", "%{json}\\n%{header_json}\\n", server.baseURL + "/{a,b}",
+      "send", "-s", "-o", "/dev/null", "-o", "/dev/null", "-w", "%{json}\\n%{header_json}\\n",
+      server.baseURL + "/{a,b}",
       server.baseURL + "/c")
     #expect(result.status == 0, "\(result.errorText)")
     let lines = try result.outputText.split(separator: "\n").map { try JSONValue(parsing: String($0)) }

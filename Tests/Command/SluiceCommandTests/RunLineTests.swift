@@ -20,7 +20,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("http://", "names no host"), ("http://a b/", "URL"), ("/no-base", "not absolute"), ("https", "not JSON"), ("hello", "not JSON"),
+    ("http://", "names no host"), ("http://a b/", "URL"), ("/no-base", "not absolute"), ("https", "not JSON"),
+    ("hello", "not JSON"),
     ("ftp://127.0.0.1/", "not JSON"),
   ])
   func `a line that is neither a document nor a URL is an error that names it`(

@@ -102,25 +102,25 @@ struct PluginStoreTests {
     }
     let copies = [first] + (try (0..<20).map { _ in try store.stage(image) })
     #expect(openInStore() == 1)
-    _ = try PluginStore(at: store.path)
+    store.prune()
     #expect(copies.allSatisfy { FileTree.exists($0.path) })
   }
 
-  @Test func `copies of a dead process are removed when the store is opened again`() throws {
+  @Test func `copies of a dead process are removed when the store is pruned`() throws {
     let store = try PluginStore(at: folder.path("store"))
     let held = try store.stage(image)
     let left = try leaveBehind(store, generation: 9)
-    _ = try PluginStore(at: store.path)
+    store.prune()
     #expect(!FileTree.exists(left))
     #expect(FileTree.exists(held.path))
   }
 
-  @Test func `each time a store is opened, it removes only a limited number of copies`() throws {
+  @Test func `pruning removes only a limited number of copies`() throws {
     let store = try PluginStore(at: folder.path("store"))
     for generation in 1...3 { _ = try leaveBehind(store, generation: generation) }
-    _ = try PluginStore(at: store.path, pruneLimit: 2)
+    store.prune(limit: 2)
     #expect(FileTree.names(in: "\(store.path)/\(image.hash.hex)").count == 1)
-    _ = try PluginStore(at: store.path, pruneLimit: 2)
+    store.prune(limit: 2)
     #expect(FileTree.names(in: store.path) == [])
   }
 
@@ -130,12 +130,12 @@ struct PluginStoreTests {
     let owner = folder.path("store/\(image.hash.hex)/1/owner")
     let other = try Command("flock", ["--shared", owner, "sh", "-c", "echo held; cat"]).start()
     try await other.waitForOutput(containing: "held")
-    _ = try PluginStore(at: store.path)
+    store.prune()
     #expect(FileTree.exists(left))
     #expect(try store.stage(image).generation == 2)
     other.closeInput()
     _ = try await other.wait()
-    _ = try PluginStore(at: store.path)
+    store.prune()
     #expect(!FileTree.exists(left))
   }
 
@@ -221,12 +221,12 @@ struct PluginStoreTests {
   }
 
   @Test func `if a hash folder is a symbolic link, its target is not cleared`() throws {
-    _ = try PluginStore(at: folder.path("store"))
+    let store = try PluginStore(at: folder.path("store"))
     try folder.makeFolder("elsewhere")
     try folder.makeFolder("elsewhere/1")
     let kept = try folder.write("mine", to: "elsewhere/1/plugin.so")
     try #require(symlink(folder.path("elsewhere"), folder.path("store/\(image.hash.hex)")) == 0)
-    _ = try PluginStore(at: folder.path("store"))
+    store.prune()
     #expect(FileTree.exists(kept))
   }
 

@@ -17,6 +17,14 @@ package struct FileDescriptor: ~Copyable {
 
   deinit { close(raw) }
 
+  /// Closes a file that was written. Returns false, with `errno` set, if a write has failed later than it returned, as
+  /// on a network file system.
+  package consuming func closeAfterWriting() -> Bool {
+    let raw = raw
+    discard self
+    return close(raw) == 0
+  }
+
   package func status() -> stat? {
     var status = stat()
     return fstat(raw, &status) == 0 ? status : nil

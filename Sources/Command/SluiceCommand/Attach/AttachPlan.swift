@@ -16,6 +16,8 @@ struct AttachPlan: Sendable {
   private let configurationText: [UInt8]
   /// The values that hold the private copies of the libraries. A copy exists as long as its value.
   private let staged: [StagedLibrary]
+  /// The trials that were passed before; nil without libraries.
+  private let verdicts: VerdictList?
 
   var failsWithoutPipeline: Bool { configuration.attach.failsWithoutPipeline }
 
@@ -27,9 +29,11 @@ struct AttachPlan: Sendable {
     configurationText == other.configurationText && staged.map(\.copy.hash) == other.staged.map(\.copy.hash)
   }
 
-  /// Tries the plugins out in child processes, so that a problem is reported before a program meets it.
+  /// Tries the plugins out in child processes, so that a problem is reported before a program meets it. What was passed
+  /// before is not repeated.
   func check() throws(CommandError) {
-    if let problem = try CheckTrial(file, configurationText, configuration).problems().first { throw problem }
+    let trial = CheckTrial(file, configurationText, configuration)
+    if let problem = try trial.problems(of: staged, remembering: verdicts).first { throw problem }
   }
 
   /// This is only a warning, because other commands may use the same configuration.
@@ -54,9 +58,10 @@ struct AttachPlan: Sendable {
     if let events = arguments["events"] { document["events"] = JSONValue(try Self.eventsFolder(events)) }
     let libraries = JSONValue.object()
     var staged: [StagedLibrary] = []
+    var verdicts: VerdictList?
     if !configuration.libraries.isEmpty {
       do throws(EngineError) {
-        staged = try Self.stage(configuration)
+        (staged, verdicts) = try Self.stage(configuration)
         for library in staged {
           // The program looks a library up by its absolute path.
           libraries[Paths.absolute(library.path)] = Self.entry(library)
@@ -68,6 +73,7 @@ struct AttachPlan: Sendable {
       throw CommandError(.failed, "attach: the plan cannot be written: \(error)")
     }
     self.staged = staged
+    self.verdicts = verdicts
     self.file = file
     self.configuration = configuration
     configurationText = bytes
@@ -91,14 +97,16 @@ struct AttachPlan: Sendable {
     return Paths.absolute(path)
   }
 
-  private static func stage(_ configuration: Configuration) throws(EngineError) -> [StagedLibrary] {
+  private static func stage(
+    _ configuration: Configuration
+  ) throws(EngineError) -> (libraries: [StagedLibrary], verdicts: VerdictList?) {
     let features = HostFeatures.attached(runsResponseStages: configuration.attach.runsResponseStages)
     let offer = HostOffer(host: "sluice attach", features: features)
     var known: PluginLoader?
     var staged: [StagedLibrary] = []
     for path in configuration.libraries {
       do throws(PluginError) {
-        // Created only once, because creating it also prunes the store.
+        // Created only once, because it also begins to prune the store.
         if known == nil { known = try PluginLoader(store: configuration.store, offer: offer) }
         guard let loader = known else { continue }
         let library = try loader.stage(path, allowing: configuration.allowed(of: path))
@@ -109,7 +117,7 @@ struct AttachPlan: Sendable {
         throw .plugin(error.named(plugin?.name ?? path), plugin?.location ?? ConfigurationLocation())
       }
     }
-    return staged
+    return (staged, known.map { VerdictList(store: $0.store) })
   }
 
   private static func entry(_ library: StagedLibrary) -> JSONValue {

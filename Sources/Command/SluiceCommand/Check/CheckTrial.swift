@@ -1,5 +1,7 @@
 import Sluice
 import SluiceJSON
+import SluiceMessages
+import SluicePluginFile
 import SluicePluginHost
 import SluiceTrial
 
@@ -28,9 +30,7 @@ struct CheckTrial {
 
   func problems() throws(CommandError) -> [CommandError] {
     guard !configuration.libraries.isEmpty else { return start() }
-    guard let helper = TrialHelper.find() else {
-      throw CommandError(.failed, "check: no sluice command found in /proc/self/exe, next to the program or on PATH")
-    }
+    let helper = try Self.helper()
     do {
       // Each library is tried by itself first, because that trial reports which instance and call failed. A trial of
       // the whole engine cannot report this.
@@ -38,7 +38,43 @@ struct CheckTrial {
       let refusals = try Engine.trialRefusals(of: configuration, trial: trial)
       guard refusals.isEmpty else { return refusals.map(EngineStart.failure) }
     } catch { throw EngineStart.failure(error) }
-    return try startInChild(helper)
+    return try startInChild(helper).problems
+  }
+
+  /// Like ``problems()``, but uses the private copies that there are, and does not repeat what was passed before with the
+  /// same content and configuration (``VerdictList``).
+  func problems(of staged: [StagedLibrary], remembering verdicts: VerdictList?) throws(CommandError) -> [CommandError] {
+    guard !staged.isEmpty else { return try problems() }
+    let helper = try Self.helper()
+    let key = key(helper, Engine.candidates(of: configuration, staged))
+    if let key, verdicts?.contains(key) == true { return [] }
+    guard let trial = HelperTrial(helper: helper.path) else { return [] }
+    let refusals = Engine.trialRefusals(of: configuration, staged, trial: trial)
+    guard refusals.isEmpty else { return refusals.map(EngineStart.failure) }
+    let start = try startInChild(helper)
+    if let key, start.problems.isEmpty, !start.hasSpoken { verdicts?.add(key) }
+    return start.problems
+  }
+
+  /// A hash of everything that decides whether an engine with these libraries starts.
+  private func key(_ helper: TrialHelper, _ candidates: [TrialCandidate]) -> ContentHash? {
+    var key = TrialKey(helper, task: Self.task)
+    key.add(file)
+    key.add(text)
+    for candidate in candidates {
+      guard let hash = candidate.hash else { return nil }
+      key.add(candidate.path)
+      key.add(hash.hex)
+      key.add(candidate.instances)
+    }
+    return key.hash
+  }
+
+  private static func helper() throws(CommandError) -> TrialHelper {
+    guard let helper = TrialHelper.find() else {
+      throw CommandError(.failed, "check: no sluice command found in /proc/self/exe, next to the program or on PATH")
+    }
+    return helper
   }
 
   // MARK: In this process
@@ -62,7 +98,8 @@ struct CheckTrial {
     begin("after the engine had ended")
   }
 
-  private func startInChild(_ helper: TrialHelper) throws(CommandError) -> [CommandError] {
+  /// Returns also whether the engine or a plugin has written something.
+  private func startInChild(_ helper: TrialHelper) throws(CommandError) -> (problems: [CommandError], hasSpoken: Bool) {
     let request = TrialRequest(
       library: "", path: file, task: Self.task, instances: [], deadline: Self.deadline, limits: Self.limits,
       payload: ["file": JSONValue(file), "text": JSONValue(String(decoding: text, as: UTF8.self))])
@@ -76,9 +113,9 @@ struct CheckTrial {
     let secrets = TrialSecrets(configuration.pluginConfigurations)
     if report.hasProcessFailure, let failure = report.failure(of: request.subject, secrets: secrets) {
       let advice = failure.advice.map { "; \($0)" } ?? ""
-      return [CommandError(.refused, "\(file): a plugin \(failure.reason)\(advice)")]
+      return ([CommandError(.refused, "\(file): a plugin \(failure.reason)\(advice)")], !said.isEmpty)
     }
-    return report.result?["problems"]?.elements.map(Self.problem) ?? []
+    return (report.result?["problems"]?.elements.map(Self.problem) ?? [], !said.isEmpty)
   }
 
   private static func problem(_ document: JSONValue) -> CommandError {

@@ -1,6 +1,6 @@
 package import SluiceAssembly
 import SluicePluginFile
-import SluicePluginHost
+package import SluicePluginHost
 package import SluiceTrial
 
 extension Engine {
@@ -9,9 +9,6 @@ extension Engine {
   package static func trialRefusals(
     of configuration: Configuration, trial: any LibraryTrial
   ) throws(EngineError) -> [EngineError] {
-    var configuration = configuration
-    // The libraries are tried out even if the configuration disables trials, because the caller asks for a trial.
-    if configuration.swap.trial <= .zero { configuration.swap.trial = SwapSettings().trial }
     var loader: PluginLoader?
     var staged: [StagedLibrary] = []
     for library in configuration.libraries {
@@ -21,11 +18,26 @@ extension Engine {
         staged.append(try ready.stage(library, allowing: configuration.allowed(of: library)))
       } catch { throw EngineError(error, of: library, in: configuration) }
     }
-    let candidates = staged.map { TrialCandidate($0, in: configuration) }
+    return trialRefusals(of: configuration, staged, trial: trial)
+  }
+
+  /// Tries out libraries of a configuration of which there are private copies. Returns why libraries are refused. Blocks.
+  package static func trialRefusals(
+    of configuration: Configuration, _ staged: [StagedLibrary], trial: any LibraryTrial
+  ) -> [EngineError] {
+    let candidates = candidates(of: configuration, staged)
     let refusals = WaitingThread.run { await trial.refusals(of: candidates) }
     // The copies of the libraries are removed with `staged`. Its use here keeps it alive until the trial has ended.
     return zip(staged, refusals).compactMap { library, refusal in
       refusal.map { EngineError($0, of: library.path, in: configuration) }
     }
+  }
+
+  /// The libraries and their instances, as a trial examines them.
+  package static func candidates(of configuration: Configuration, _ staged: [StagedLibrary]) -> [TrialCandidate] {
+    var configuration = configuration
+    // The libraries are tried out even if the configuration disables trials, because the caller asks for a trial.
+    if configuration.swap.trial <= .zero { configuration.swap.trial = SwapSettings().trial }
+    return staged.map { TrialCandidate($0, in: configuration) }
   }
 }

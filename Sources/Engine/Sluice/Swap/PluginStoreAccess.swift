@@ -32,6 +32,9 @@ final class PluginStoreAccess: Sendable {
 
   func loader() throws(PluginError) -> PluginLoader { try make().loader }
 
+  /// Nil until a library is used.
+  var verdicts: VerdictList? { made.withLock { $0 }.map { VerdictList(store: $0.loader.store) } }
+
   private func make() throws(PluginError) -> Made {
     if let made = made.withLock({ $0 }) { return made }
     let loader = try PluginLoader(store: folder, offer: offer)

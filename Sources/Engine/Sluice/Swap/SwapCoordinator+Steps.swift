@@ -216,9 +216,12 @@ extension SwapCoordinator {
 
   private func examine(_ libraries: [StagedLibrary], _ goal: Goal) async throws(SwapStop) {
     let configuration = goal.configuration
-    guard let trial else {
+    guard var trial else {
       if goal.kind != .start { sayUntried(libraries) }
       return
+    }
+    if goal.kind == .start, let helper = trial as? HelperTrial, let verdicts = store.verdicts {
+      trial = helper.remembering(in: verdicts)
     }
     guard configuration.swap.trial > .zero else { return }
     var candidates: [TrialCandidate] = []
@@ -233,7 +236,7 @@ extension SwapCoordinator {
         level: .warning, stage: names.count == 1 ? names[0] : nil,
         message: "the trial of \(names.map { "\"\($0)\"" }.joined(separator: ", ")) has not ended after "
           + "\(Self.noticeDelay); its limit is \(configuration.swap.trial)")
-    } during: {
+    } during: { [trial] in
       await trial.refusals(of: candidates)
     }
     try checkpoint()

@@ -16,6 +16,7 @@ extension TrialCandidate {
     self.init(
       path: library.path, copy: library.copy.path, facts: library.facts, instances: instances,
       deadline: configuration.swap.trial)
+    hash = library.copy.hash
   }
 
   private static func text(_ value: JSONValue) -> String { (try? value.serializedText()) ?? "{}" }

@@ -1,4 +1,5 @@
 package import SluicePluginHost
+import SluiceSupport
 
 /// Brings a library from its path into the process, always in these steps:
 ///
@@ -21,7 +22,10 @@ package struct PluginLoader: Sendable {
         .store, .store(path: "(none)"), "there is no home folder to keep the private copies of plugins in",
         advice: "set \"store\" to a folder of yours")
     }
-    self.init(store: try PluginStore(at: folder), offer: offer)
+    let store = try PluginStore(at: folder)
+    // Old copies are removed beside the start, which does not have to wait for it.
+    _ = SystemThread.start("sluice-prune") { store.prune() }
+    self.init(store: store, offer: offer)
   }
 
   /// The facts about a library; throws if this host cannot use it.

@@ -10,16 +10,18 @@ import SluiceSupport
 ///
 /// The process that makes a copy locks it (`flock`), before the copy gets its name and until the process ends. One file
 /// holds the locks of all copies (see `StoreOwner`). An unlocked copy is left over from a process that has ended, and
-/// is removed when a store is opened.
+/// is removed by the next process that uses the store.
 package struct PluginStore: Sendable {
   package let path: String
 
-  /// Creates the folder if it is missing, checks it, and removes up to `pruneLimit` left-over copies.
-  package init(at path: String, pruneLimit: Int = 256) throws(PluginError) {
+  /// Creates the folder if it is missing, and checks it.
+  package init(at path: String) throws(PluginError) {
     self.path = path
     try StoreFolder.prepare(path)
-    StorePruner(store: path, limit: pruneLimit).run()
   }
+
+  /// Removes at most `limit` copies that processes have left over. Blocks.
+  package func prune(limit: Int = 256) { StorePruner(store: path, limit: limit).run() }
 
   /// `$XDG_CACHE_HOME/sluice/plugins`, or below `~/.cache`; if HOME is not set, the home is looked up in the user
   /// database. nil if the user has no home. A relative XDG_CACHE_HOME is ignored, as its specification demands.
@@ -33,7 +35,7 @@ package struct PluginStore: Sendable {
     environment("HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? homeOfUser()
   }
 
-  /// Creates the next generation of a library: a new file, which is complete and synced before it gets its name.
+  /// Creates the next generation of a library: a new file, which is complete before it gets its name.
   package func stage(_ image: LibraryImage) throws(PluginError) -> StoredPlugin {
     let owner = try StoreOwner.current(in: path)
     let staging = try StagingFolder(in: path)

@@ -36,12 +36,12 @@ struct StagingFolder: ~Copyable {
   }
 
   /// Writes the file and closes it, so that no descriptor is left with which code could write to the file when it is
-  /// mapped.
+  /// mapped. The file is not synced: after a failure of the system no process holds it, and it is removed.
   private func fill(_ name: String, _ content: PageBytes) throws(PluginError) {
     guard let file = FileDescriptor(opening: name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o500) else {
       throw StoreFolder.error(store, "cannot be written to")
     }
-    guard content.withUnsafeBytes({ file.writeAll($0) }), fsync(file.raw) == 0 else {
+    guard content.withUnsafeBytes({ file.writeAll($0) }), file.closeAfterWriting() else {
       throw StoreFolder.error(store, "a copy of \(content.count) bytes cannot be written")
     }
   }

@@ -1,4 +1,5 @@
 import SluiceJSON
+package import SluicePluginFile
 public import SluicePluginHost
 
 /// Tries a library out in a child process of a helper, which is the `sluice` command: maps the library, makes its
@@ -7,18 +8,33 @@ public import SluicePluginHost
 public struct HelperTrial: LibraryTrial {
   private let helper: TrialHelper
   private let warn: @Sendable (PluginError.Subject, String) -> Void
+  private let remembersVerdicts: Bool
+  /// The trials that need not be repeated; nil if each trial is run.
+  private var verdicts: VerdictList?
 
   /// - Parameter path: the path of the `sluice` command. Nil takes the first of these that exists: this program, if it
   ///   is the command itself; the command in this program's folder; the first command on `PATH`. If none exists, the
   ///   result is nil.
+  /// - Parameter remembersVerdicts: whether the start of an engine leaves out a trial that was passed before, without a
+  ///   warning, by the same content with the same configurations, under the same command and program. The store keeps
+  ///   these verdicts. Swaps always run the trial.
   /// - Parameter warn: called with a problem for which the trial does not refuse the library. The text is the end of a
   ///   sentence about the library. Can be called on any thread.
   public init?(
-    helper path: String? = nil, warn: @escaping @Sendable (PluginError.Subject, String) -> Void = { _, _ in }
+    helper path: String? = nil, remembersVerdicts: Bool = true,
+    warn: @escaping @Sendable (PluginError.Subject, String) -> Void = { _, _ in }
   ) {
     guard let helper = path.map(TrialHelper.init(path:)) ?? TrialHelper.find() else { return nil }
     self.helper = helper
     self.warn = warn
+    self.remembersVerdicts = remembersVerdicts
+  }
+
+  /// This trial, which leaves out what the list has, and adds what is passed; unless no verdicts are remembered.
+  package func remembering(in verdicts: VerdictList) -> HelperTrial {
+    var trial = self
+    if remembersVerdicts { trial.verdicts = verdicts }
+    return trial
   }
 
   /// Runs the trial on a separate thread. It takes at most about 10 seconds more than the candidate's deadline.
@@ -26,15 +42,30 @@ public struct HelperTrial: LibraryTrial {
   /// - Throws: an error that says why the library is refused; `trial_unavailable` if there was no trial or it was
   ///   cancelled.
   public func examine(_ candidate: TrialCandidate) async throws(PluginError) {
+    let key = verdicts == nil ? nil : key(candidate)
+    if let key, verdicts?.contains(key) == true { return }
     let request = try request(candidate)
-    try judge(await TrialProcess(request, helper: helper).report().get(), request)
+    let isClean = try judge(await TrialProcess(request, helper: helper).report().get(), request)
+    if let key, isClean { verdicts?.add(key) }
   }
 
-  private func judge(_ report: TrialReport, _ request: TrialRequest) throws(PluginError) {
+  /// Nil if the trial cannot be remembered.
+  private func key(_ candidate: TrialCandidate) -> ContentHash? {
+    guard let hash = candidate.hash, candidate.instances.allSatisfy({ $0.state == nil }) else { return nil }
+    var key = TrialKey(helper, task: TrialRequest.trial)
+    key.add(hash.hex)
+    key.add(candidate.instances)
+    return key.hash
+  }
+
+  /// Returns whether there is nothing to warn of.
+  private func judge(_ report: TrialReport, _ request: TrialRequest) throws(PluginError) -> Bool {
     let secrets = TrialSecrets(
       request.instances.flatMap { [$0.configuration, Self.document($0.state)] + $0.places.map(\.configuration) })
     if let failure = report.failure(of: request.subject, secrets: secrets) { throw failure }
-    for warning in report.changes + [report.exitWarning].compactMap(\.self) { warn(request.subject, warning) }
+    let warnings = report.changes + [report.exitWarning].compactMap(\.self)
+    for warning in warnings { warn(request.subject, warning) }
+    return warnings.isEmpty
   }
 
   private static func document(_ state: SavedState?) -> JSONValue {

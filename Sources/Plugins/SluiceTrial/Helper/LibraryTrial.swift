@@ -72,6 +72,8 @@ public struct TrialCandidate: Sendable {
   public let instances: [Instance]
   /// The time limit for the examination.
   public let deadline: Duration
+  /// The hash of the copy's content; nil if it is not known.
+  package var hash: ContentHash?
 
   /// Describes a build. `copy` must exist until the examination has ended, and must hold what `facts` describes.
   public init(path: String, copy: String, facts: LibraryFacts, instances: [Instance], deadline: Duration) {

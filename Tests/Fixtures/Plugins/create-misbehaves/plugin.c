@@ -1,5 +1,6 @@
 // Executes DOES in create, or with WHERE=destroy in destroy: hang(), exit(7), abort() or leave_thread().
 #define _DEFAULT_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,4 +41,12 @@ static void destroy_badly(void *instance) {
   if (WHERE == destroy) DOES;
 }
 
-FIXTURE_PLUGIN(.create = create_badly, .destroy = destroy_badly, .extension = fixture_no_extension);
+static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+  (void)instance, (void)exchange;
+  return SLUICE_VERDICT_CONTINUE;
+}
+
+static const sluice_interceptor interceptor = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
+SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor});
+
+FIXTURE_PLUGIN(.create = create_badly, .destroy = destroy_badly, .extension = extension);

@@ -80,7 +80,7 @@ final class DevEngine: Sendable {
     try TaskPool.start()
     defer { ProcessEnd.watch() }
     Self.watchProcess(reporter)
-    let trial = HelperTrial { subject, words in
+    let trial = HelperTrial(remembersVerdicts: false) { subject, words in
       reporter.log(LogLine(level: .warning, message: "\(subject): \(words)"))
     }
     engine = try EngineUpdates.followed.start(configuration) { configuration throws(EngineError) in

@@ -1,0 +1,39 @@
+import Glibc
+package import SluicePluginHost
+import SluiceSupport
+
+/// The trials that were passed, so that the next process need not repeat them.
+///
+/// Each is an empty file in the store's folder `passed`. Its name is a hash of everything that the trial depended on. If
+/// the list cannot be read or written, the trials are only repeated.
+package struct VerdictList: Sendable {
+  /// If there are more files, all are removed when the next is added.
+  private static let maximumCount = 1000
+
+  private let folder: String
+
+  package init(store: PluginStore) { folder = "\(store.path)/passed" }
+
+  /// Whether the trial with this hash was passed. A file or a folder that another user could have made does not count.
+  package func contains(_ trial: ContentHash) -> Bool {
+    guard let folder = FileDescriptor(opening: folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), isPrivate(folder.status())
+    else { return false }
+    let file = openat(folder.raw, trial.hex, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else { return false }
+    let status = FileDescriptor(owning: file).status()
+    return isPrivate(status) && status?.isRegularFile == true
+  }
+
+  /// Adds a trial that was passed.
+  package func add(_ trial: ContentHash) {
+    mkdir(folder, 0o700)
+    let names = FolderListing.names(in: folder)
+    if names.count >= Self.maximumCount { for name in names { unlink("\(folder)/\(name)") } }
+    _ = FileDescriptor(opening: "\(folder)/\(trial.hex)", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+  }
+
+  private func isPrivate(_ status: stat?) -> Bool {
+    guard let status else { return false }
+    return status.st_uid == geteuid() && status.st_mode & 0o077 == 0
+  }
+}
