@@ -46,11 +46,18 @@ import Testing
   {
     let library = try await ForeignProgram.compileLibrary("no_inotify", [])
     let fixture = try AttachFixture()
-    let result = try await fixture.attach(["curl", "-sS", fixture.url], environment: ["LD_PRELOAD": library.path])
+    // Files are watched only if the program runs for some time.
+    let running = try Command(
+      Tool.path, ["attach", "-c", fixture.configuration, "--", "sh", "-c", "curl -sS \(fixture.url); cat"],
+      environment: Tool.cleared.merging(["LD_PRELOAD": library.path]) { $1 }
+    ).start()
+    try await running.waitForError(containing: "have no effect")
+    running.closeInput()
+    let result = try await running.wait()
     #expect(result.ending == .exited(0), "\(result.errorText)")
     #expect(fixture.server.requests.last?.headers.first("x-c") == "plugin")
     #expect(result.errorText.contains("cannot watch files"), "\(result.errorText)")
-    #expect(result.errorText.contains("have no effect"))
+    withExtendedLifetime(library) {}
   }
 
   @Test func `the program reads the standard input of the command`() async throws {

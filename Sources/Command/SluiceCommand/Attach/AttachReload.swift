@@ -1,3 +1,4 @@
+import Glibc
 import Sluice
 import SluiceAssembly
 import SluiceSupport
@@ -9,6 +10,11 @@ final class AttachReload: Sendable {
   private let arguments: ParsedArguments
   private let folder: AttachFolder
   private let mailbox = Mailbox<Set<InotifyWatch.Subject>>()
+  /// The files are watched only after this time. A program that ends before does not wait until the kernel has closed
+  /// the watch, which takes about as long as the start of a small program.
+  private static let delay = Duration.seconds(1)
+  /// When the first plan was made, or earlier, by the clock of the file system.
+  private let began = time(nil) - 2
   /// Earlier plans are kept too, because they hold the private copies that programs have mapped.
   private let plans: Locked<[AttachPlan]>
 
@@ -19,22 +25,44 @@ final class AttachReload: Sendable {
     plans = Locked([plan])
   }
 
-  /// Begins to watch the files. If they cannot be watched, only says so: the program can run without it.
+  /// Begins to watch the files after a short time. If they cannot be watched, only says so: the program can run without
+  /// it.
   func start() {
     do throws(CommandError) {
-      let watch = try InotifyWatch { [mailbox] in mailbox.put($0) }
-      watchFiles(with: watch)
-      try SystemThread.begin("sluice-plans") { [self] in serve(watch) }.detach()
+      try SystemThread.begin("sluice-plans") { [self] in
+        // Nothing is put into the mailbox before the watch exists.
+        _ = mailbox.take(until: MonotonicClock.now + Self.delay)
+        watch()
+      }.detach()
     } catch { warn(error.message) }
   }
+
+  private func watch() {
+    let watch: InotifyWatch
+    do throws(CommandError) { watch = try InotifyWatch { [mailbox] in mailbox.put($0) } } catch {
+      return warn(error.message)
+    }
+    watchFiles(with: watch)
+    let changed = files.filter(hasChanged)
+    if !changed.isEmpty { mailbox.put(Set(changed.map { .file($0) })) }
+    serve(watch)
+  }
+
+  /// Whether a file, or the link to it, might have changed since the first plan was made. A pipe can be read only once.
+  private func hasChanged(_ path: String) -> Bool {
+    var (file, link) = (stat(), stat())
+    guard stat(SystemPath.of(path), &file) == 0, lstat(SystemPath.of(path), &link) == 0 else { return true }
+    return file.isRegularFile && max(file.st_ctim.tv_sec, link.st_ctim.tv_sec) >= began
+  }
+
+  private var files: [String] { [file] + (plans.withLock { $0.last?.libraries } ?? []) }
 
   private func warn(_ problem: String) {
     StandardError.say("attach: \(problem); changes of the configuration and of plugins have no effect", .warning)
   }
 
   private func watchFiles(with watch: InotifyWatch) {
-    let libraries = plans.withLock { $0.last?.libraries ?? [] }
-    if let problem = watch.watch(Set(([file] + libraries).map { .file($0) })) { warn(problem) }
+    if let problem = watch.watch(Set(files.map { .file($0) })) { warn(problem) }
   }
 
   private func serve(_ watch: InotifyWatch) {
