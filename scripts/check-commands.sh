@@ -12,7 +12,8 @@
 #
 # Blocks marked ```sh measurement are not run, because they need a release build and take minutes. A block marked
 # ```text picture is a drawing and not an output.
-# usage: scripts/check-commands.sh [FILE…]      (default README.md, docs/command/*.md and docs/updates.md)
+# usage: scripts/check-commands.sh [FILE…]      (default README.md, docs/command/*.md, docs/updates.md
+#        and, if gdb and valgrind are there, docs/debugging.md)
 set -eu
 repository=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
@@ -168,7 +169,14 @@ check_text() { # document
   done <"$work/names"
 }
 
-[ $# -gt 0 ] || set -- README.md docs/command/*.md docs/updates.md
+if [ $# -eq 0 ]; then
+  set -- README.md docs/command/*.md docs/updates.md
+  if command -v gdb >/dev/null && command -v valgrind >/dev/null; then
+    set -- "$@" docs/debugging.md
+  else
+    echo "check-commands: docs/debugging.md: not run, because there is no gdb or no valgrind"
+  fi
+fi
 cd "$repository"
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 passed=0

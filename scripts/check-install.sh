@@ -45,6 +45,11 @@ for plugin in c:outside-c cpp:outside-cpp swift:request; do
   grep -q '^passed  self-tests' "$work/out" || fail "the cases of the new plugin in $language did not run"
 done
 
+# Without the command, as in an editor, the manifest of the Swift plugin finds the SDK by a link.
+grep -q "\"/" "$work/request/Package.swift" && fail "the manifest of a new plugin has an absolute path"
+(unset SLUICE_SDK && swift package --package-path "$work/request" describe >"$work/out" 2>&1) ||
+  { cat "$work/out" >&2; fail "without SLUICE_SDK, the manifest of a new plugin does not find the SDK"; }
+
 chmod go-w "$work/libstatic-headers.so"
 "$prefix/bin/sluice" plugin inspect "$work/libstatic-headers.so" >/dev/null || fail "sluice plugin inspect refuses it"
 

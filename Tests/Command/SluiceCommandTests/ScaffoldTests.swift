@@ -125,6 +125,38 @@ struct ScaffoldTests {
     #expect(FileTree.names(in: folder.path("mixed/build")) == ["libmixed.so"])
   }
 
+  @Test(arguments: ["c", "cpp"])
+  func `LDLIBS names further libraries, in plugin build, in make and in dev`(_ language: String) async throws {
+    let folder = try TemporaryDirectory()
+    _ = try await run(folder, "plugin", "new", "signer", "--lang", language)
+    let source = "signer/plugin.\(language == "c" ? "c" : "cc")"
+    let code = try FileTree.readText(folder.path(source))
+    let declaration = (language == "c" ? "" : "extern \"C\" ") + "unsigned long OpenSSL_version_num(void);\n"
+    let use = "unsigned long (*signer_version)(void) = OpenSSL_version_num;\n"
+    try folder.write(code + declaration + use, to: source)
+    let unlinked = try await run(folder, "plugin", "build", "signer")
+    #expect(unlinked.status == 1 && unlinked.errorText.contains("OpenSSL_version_num"), "\(unlinked.errorText)")
+    let library = folder.path("signer/build/libsigner.so")
+    let environment = Tool.cleared.merging(["LDLIBS": "-lcrypto", "SLUICE": Tool.path]) { $1 }
+    for words in [
+      [Tool.path, "plugin", "build", folder.path("signer")], ["make", "-C", folder.path("signer"), "build"],
+    ] {
+      let built = try await Command.run(words[0], Array(words.dropFirst()), environment: environment)
+      #expect(built.status == 0, "\(built.errorText)")
+      let inspected = try await run(folder, "plugin", "inspect", library)
+      #expect(inspected.outputText.contains("libcrypto.so"), "\(inspected.outputText)")
+      unlink(library)
+    }
+    let dev = try Command(
+      Tool.path, ["dev", "--json", "-c", folder.path("signer/pipeline.json"), "--listen", "0"],
+      environment: DevRun.environment(folder).merging(["LDLIBS": "-lcrypto"]) { $1 }
+    ).start()
+    try await dev.waitForOutput(containing: #"{"event":"started""#)
+    dev.send(signal: SIGINT)
+    #expect(try await dev.wait(upTo: Patience.limit).status == 130)
+    #expect(FileTree.exists(library))
+  }
+
   @Test func `an editor's file next to a C file is not a source`() async throws {
     let folder = try TemporaryDirectory()
     _ = try await run(folder, "plugin", "new", "edited")

@@ -126,12 +126,7 @@ extension OutputTarget {
   }
 
   private static func destination(of link: String) -> String? {
-    let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer -> String? in
-      guard let start = buffer.baseAddress else { return nil }
-      let count = readlink(link, start, buffer.count)
-      guard count > 0, count < buffer.count else { return nil }
-      return String(validating: buffer[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
+    let text = SymbolicLink.target(link)
     guard let text, !text.hasPrefix("/"), link.contains("/") else { return text }
     return folder(of: link) + "/" + text
   }

@@ -27,14 +27,9 @@ package enum RunningProgram {
   package static func path() -> String? { linked ?? started }
 
   private static var linked: String? {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
-      guard let start = buffer.baseAddress else { return nil }
-      let count = readlink("/proc/self/exe", start, buffer.count)
-      guard count > 0, count < buffer.count else { return nil }
-      let path = String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
-      // The mark that the kernel appends to the path of a deleted file.
-      let mark = " (deleted)"
-      return path.hasSuffix(mark) && access(path, F_OK) != 0 ? String(path.dropLast(mark.count)) : path
-    }
+    guard let path = SymbolicLink.target("/proc/self/exe") else { return nil }
+    // The mark that the kernel appends to the path of a deleted file.
+    let mark = " (deleted)"
+    return path.hasSuffix(mark) && access(path, F_OK) != 0 ? String(path.dropLast(mark.count)) : path
   }
 }

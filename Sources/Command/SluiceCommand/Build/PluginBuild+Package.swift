@@ -8,6 +8,7 @@ extension PluginBuild {
   func buildPackage() throws(CommandError) -> [String] {
     let build = sourceHash
     let sdk = try PluginSDK.find()
+    sdk.link(in: folder)
     var settings = ["SLUICE_SDK": sdk.package, "SLUICE_BUILD": build]
     // The variable is part of the record's environment. A direct build therefore notices if `isStatic` was different in
     // the last build.

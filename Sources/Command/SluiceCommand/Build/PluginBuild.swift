@@ -104,7 +104,9 @@ extension PluginBuild {
   private func link(_ words: [String], to path: String) throws(CommandError) {
     do {
       // With `defs`, the linker reports a missing symbol. Without it, only the loader would report it.
-      try Self.check(ToolProcess(words + ["-shared", "-Wl,-z,defs", "-o", path] + janssonFlags))
+      let output = ["-shared", "-Wl,-z,defs", "-o", path]
+      try Self.check(
+        ToolProcess(words + output + self.words("LDFLAGS", or: []) + janssonFlags + self.words("LDLIBS", or: [])))
     } catch {
       unlink(path)
       throw error

@@ -45,6 +45,16 @@ struct PluginSDK {
     }
   }
 
+  /// Makes the link `.build/sluice-sdk` in the folder of a Swift plugin. With it, an editor finds the SDK, and the
+  /// manifest names no path of this machine. An error is ignored, because a build sets `SLUICE_SDK`.
+  func link(in folder: String) {
+    let link = "\(folder)/.build/sluice-sdk"
+    if SymbolicLink.target(link) == package { return }
+    mkdir("\(folder)/.build", 0o755)
+    unlink(link)
+    symlink(package, link)
+  }
+
   private static func variable(_ name: String) -> String? {
     ToolProcess(["pkg-config", "--variable=\(name)", "sluice"]).output().map { $0.filter { !$0.isNewline } }
   }

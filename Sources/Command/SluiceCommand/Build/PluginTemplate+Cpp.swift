@@ -27,8 +27,8 @@ extension PluginTemplate {
       }
     };
 
-    /// Calls a method of the instance. Calls a method of the instance. An exception must not leave a function that the
-    /// host calls. If the method throws, the transaction fails.
+    /// Calls a method of the instance. An exception must not leave a function that the host calls. If the method throws,
+    /// the transaction fails.
     template <sluice_verdict (Instance::*method)(sluice_exchange *) const>
     sluice_verdict stage(void *context, sluice_exchange *exchange) noexcept {
       const Instance *self = static_cast<const Instance *>(context);

@@ -1,21 +1,21 @@
 extension PluginTemplate {
-  /// - Parameter sdk: the place of the SDK when the plugin was created; "sluice plugin build" overrides it.
-  static func swift(_ name: String, sdk: String) -> [File] {
+  static func swift(_ name: String) -> [File] {
     let type = typeName(name)
     return [
       File(path: "Sources/\(type)/\(type).swift", text: swiftSource(name, type)),
-      File(path: "Package.swift", text: manifest(name, type, sdk)),
-    ] + common(name, built: ".build/debug/lib\(name).so", ignored: "/.build/")
+      File(path: "Package.swift", text: manifest(name, type)),
+    ] + common(name, built: ".build/debug/lib\(name).so", ignored: "/.build/", linkable: false)
   }
 
-  private static func manifest(_ name: String, _ type: String, _ sdk: String) -> String {
+  private static func manifest(_ name: String, _ type: String) -> String {
     #"""
     // swift-tools-version: 6.2
     import PackageDescription
 
-    /// "sluice plugin build" sets both variables: the path of the SDK and the name of this build. The module's name
-    /// contains the name of the build, so a look-up by name never finds a type of another build in the same program.
-    let sdk = Context.environment["SLUICE_SDK"] ?? "\#(sdk)"
+    /// "sluice plugin build" sets both variables: the path of the SDK and the name of this build. It also makes a link to
+    /// the SDK, for editors. The module's name contains the name of the build, so a look-up by name never finds a type
+    /// of another build in the same program.
+    let sdk = Context.environment["SLUICE_SDK"] ?? ".build/sluice-sdk"
     let build = Context.environment["SLUICE_BUILD"] ?? "0"
     let module = "\#(type)_\(build)"
 

@@ -6,8 +6,12 @@ enum PluginTemplate {
   }
 
   /// The files of a plugin other than its code. They are the same for all languages.
-  static func common(_ name: String, built: String, ignored: String) -> [File] {
-    [
+  /// - Parameter linkable: whether `LDLIBS` names libraries that are linked.
+  static func common(_ name: String, built: String, ignored: String, linkable: Bool = true) -> [File] {
+    let libraries = linkable ? "# Further libraries that the plugin links, such as -lcrypto.\nexport LDLIBS ?=\n\n" : ""
+    let linking =
+      linkable ? "    LDLIBS=-lcrypto sluice plugin build         # links a further library; so with dev\n" : ""
+    return [
       File(
         path: "pipeline.json",
         text: """
@@ -23,7 +27,7 @@ enum PluginTemplate {
         text: """
           SLUICE ?= sluice
 
-          build:
+          \(libraries)build:
           \t$(SLUICE) plugin build .
 
           # Runs the self-tests of the plugin, and checks that it follows the rules of the ABI.
@@ -42,9 +46,9 @@ enum PluginTemplate {
           A plugin for Sluice. It sets the header `x-\(name)` of each request.
 
               sluice plugin build                         # prints the path of the library
-              make test # its self-tests, and the rules of the ABI
-              sluice send -c pipeline.json https://example.com/ -v
+          \(linking)    make test                                   # its self-tests, and the rules of the ABI
               sluice echo --port 8080 &                   # answers with what it got
+              sluice send -c pipeline.json -v /headers    # sends a request through it
               sluice dev -c pipeline.json --listen 8081   # builds and swaps it in at each change
 
           | key | |

@@ -7,7 +7,8 @@ enum BuildCommand {
     operandCount: 0...1,
     details: """
       A folder with a Package.swift is built with "swift build", a folder with C or C++ files (.c, .cc, .cpp, .cxx) with the
-      compiler and options in CC and CFLAGS, or CXX and CXXFLAGS. Headers and SDK are those that belong to this command.
+      compiler and options in CC and CFLAGS, or CXX and CXXFLAGS, and linked with LDFLAGS and LDLIBS. Headers and SDK are
+      those that belong to this command.
       """,
     options: [
       Option("configuration", "c", "NAME", words: ["debug", "release"], "debug (default) or release"),

@@ -20,7 +20,7 @@ enum NewCommand {
     switch language {
     case "c": files = PluginTemplate.c(name)
     case "cpp": files = PluginTemplate.cpp(name)
-    case "swift": files = PluginTemplate.swift(name, sdk: try PluginSDK.find().package)
+    case "swift": files = PluginTemplate.swift(name)
     default: throw CommandError(.usage, "--lang: expected c, cpp or swift, found \(PlainText.quote(language))")
     }
     let parent = arguments["path"] ?? "."
@@ -28,6 +28,7 @@ enum NewCommand {
     let folder = parent == "." ? name : "\(parent)/\(name)"
     try makeFolder(folder)
     for file in files { try write(file, in: folder) }
+    if language == "swift" { try PluginSDK.find().link(in: folder) }
     try StandardOutput.write(
       """
       \(folder)

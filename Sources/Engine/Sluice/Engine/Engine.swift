@@ -28,6 +28,7 @@ public final class Engine: Sendable {
   /// Whether the only loop belongs to the program.
   let isHosted: Bool
   private let unsentFields = UnsentFields()
+  private let unsentTrace = UnsentTrace()
   private let delegate: (any TransactionDelegate)?
   /// Whether there is a delegate. It is stored, because each request would otherwise copy the delegate.
   private let hasDelegate: Bool
@@ -135,7 +136,7 @@ public final class Engine: Sendable {
   ) {
     if let warning = unsentFields.warning(about: request) { swaps.log(warning) }
     // The task's context is read here, because the code on the loop runs in another task or in none.
-    let parent = parent ?? TraceContext.current?.parent ?? .absent
+    let parent = parent ?? taskParent
     let context = delegate == nil ? nil : CallerContext()
     let completion = hasDelegate || delegate != nil ? observed(completion, delegate, context) : completion
     let binding = delegate == nil ? nil : Self.binding(delegate, context)
@@ -159,6 +160,12 @@ public final class Engine: Sendable {
       return submission.refuse(isClosed ? Self.isShutDown : tooMany)
     }
     worker.enqueue(submission)
+  }
+
+  private var taskParent: ParentContext {
+    guard let context = TraceContext.current else { return .absent }
+    if let warning = unsentTrace.warning({ swaps.published.configuration }) { swaps.log(warning) }
+    return context.parent
   }
 
   /// The number of transactions that were submitted and have no result, on all loops together.

@@ -100,9 +100,12 @@ private func completeCall(_ context: UnsafeMutableRawPointer?, _ result: UnsafeP
 }
 
 extension StageFailure {
-  fileprivate static let unsupported = StageFailure(
-    code: "unsupported", message: "this host does not support call-outs")
-  fileprivate static let ended = StageFailure(code: "closing", message: "the instance has ended; nothing was sent")
+  fileprivate static var unsupported: StageFailure {
+    StageFailure(code: "unsupported", message: "this host does not support call-outs")
+  }
+  fileprivate static var ended: StageFailure {
+    StageFailure(code: "closing", message: "the instance has ended; nothing was sent")
+  }
 
   /// The error for a refused `start`.
   fileprivate init(refusedCall status: sluice_status) {

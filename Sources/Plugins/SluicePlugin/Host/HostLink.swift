@@ -55,5 +55,5 @@ final class HostLink: @unchecked Sendable {
 
 extension StageFailure {
   /// The failure of every function that needs the host, after the instance has ended.
-  static let instanceEnded = StageFailure(code: "closing", message: "the instance has ended")
+  static var instanceEnded: StageFailure { StageFailure(code: "closing", message: "the instance has ended") }
 }

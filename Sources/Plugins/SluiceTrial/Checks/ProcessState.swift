@@ -1,4 +1,5 @@
 import Glibc
+import SluiceSupport
 
 /// The threads and descriptors of a process at one moment, for comparison with an earlier state.
 struct ProcessState: Equatable {
@@ -69,13 +70,7 @@ struct ProcessState: Equatable {
     return found
   }
 
-  private static func link(_ path: String) -> String {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1024) { buffer in
-      guard let start = buffer.baseAddress else { return "?" }
-      let count = readlink(path, start, buffer.count)
-      return count > 0 ? String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self) : "?"
-    }
-  }
+  private static func link(_ path: String) -> String { SymbolicLink.target(path) ?? "?" }
 
   private static func text(_ path: String) -> String {
     let file = open(path, O_RDONLY | O_CLOEXEC)

@@ -1,4 +1,5 @@
 import Glibc
+import SluiceSupport
 
 /// An entry of a folder, such as a symbolic link. If the entry changes, a path through it can lead to another file.
 struct WatchedPlace: Hashable {
@@ -23,7 +24,7 @@ struct WatchedPlace: Hashable {
       let next = "\(folder)/\(name)"
       var status = stat()
       guard lstat(next, &status) == 0 else { return places + [place] }
-      if status.st_mode & S_IFMT == S_IFLNK, let target = target(of: next) {
+      if status.st_mode & S_IFMT == S_IFLNK, let target = SymbolicLink.target(next) {
         places.append(place)
         links += 1
         // The symbolic links form a cycle. The error is reported when the path is opened.
@@ -40,14 +41,5 @@ struct WatchedPlace: Hashable {
 
   private static func components(_ path: String) -> [String] {
     path.split(separator: "/").map(String.init).filter { $0 != "." }
-  }
-
-  private static func target(of link: String) -> String? {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
-      guard let start = buffer.baseAddress else { return nil }
-      let count = readlink(link, start, buffer.count)
-      guard count > 0 else { return nil }
-      return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
-    }
   }
 }
