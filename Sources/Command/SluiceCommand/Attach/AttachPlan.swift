@@ -97,27 +97,37 @@ struct AttachPlan: Sendable {
     return Paths.absolute(path)
   }
 
+  /// Must not be called without libraries.
   private static func stage(
     _ configuration: Configuration
-  ) throws(EngineError) -> (libraries: [StagedLibrary], verdicts: VerdictList?) {
+  ) throws(EngineError) -> (libraries: [StagedLibrary], verdicts: VerdictList) {
     let features = HostFeatures.attached(runsResponseStages: configuration.attach.runsResponseStages)
     let offer = HostOffer(host: "sluice attach", features: features)
-    var known: PluginLoader?
-    var staged: [StagedLibrary] = []
-    for path in configuration.libraries {
-      do throws(PluginError) {
-        // Created only once, because it also begins to prune the store.
-        if known == nil { known = try PluginLoader(store: configuration.store, offer: offer) }
-        guard let loader = known else { continue }
-        let library = try loader.stage(path, allowing: configuration.allowed(of: path))
-        for warning in library.facts.swapWarnings { StandardError.say("attach: \(path): \(warning)", .warning) }
-        staged.append(library)
-      } catch {
-        let plugin = configuration.plugins.first { $0.library == path }
-        throw .plugin(error.named(plugin?.name ?? path), plugin?.location ?? ConfigurationLocation())
+    func failure(_ error: PluginError, _ path: String) -> EngineError {
+      let plugin = configuration.plugins.first { $0.library == path }
+      return .plugin(error.named(plugin?.name ?? path), plugin?.location ?? ConfigurationLocation())
+    }
+    let loader: PluginLoader
+    do throws(PluginError) { loader = try PluginLoader(store: configuration.store, offer: offer) } catch {
+      throw failure(error, configuration.libraries[0])
+    }
+    let results = WaitingThread.run {
+      await configuration.libraries.mapConcurrently(atMost: 4) { path in
+        await ControlThread.run {
+          Result { () throws(PluginError) in try loader.stage(path, allowing: configuration.allowed(of: path)) }
+        }
       }
     }
-    return (staged, known.map { VerdictList(store: $0.store) })
+    var staged: [StagedLibrary] = []
+    for (path, result) in zip(configuration.libraries, results) {
+      do throws(PluginError) { staged.append(try result.get()) } catch { throw failure(error, path) }
+    }
+    for library in staged {
+      for warning in library.facts.swapWarnings {
+        StandardError.say("attach: \(library.path): \(warning)", .warning)
+      }
+    }
+    return (staged, VerdictList(store: loader.store))
   }
 
   private static func entry(_ library: StagedLibrary) -> JSONValue {

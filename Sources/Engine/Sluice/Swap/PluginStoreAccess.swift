@@ -36,13 +36,13 @@ final class PluginStoreAccess: Sendable {
   var verdicts: VerdictList? { made.withLock { $0 }.map { VerdictList(store: $0.loader.store) } }
 
   private func make() throws(PluginError) -> Made {
-    if let made = made.withLock({ $0 }) { return made }
-    let loader = try PluginLoader(store: folder, offer: offer)
-    let new = Made(loader: loader, refusals: RefusalList(store: loader.store, project: project))
-    // Another thread might have made the loader in the meantime.
-    return made.withLock { made in
-      made = made ?? new
-      return made ?? new
+    // Several libraries are read at the same time. The lock is held so that only one of them makes the loader.
+    try made.withLock { made throws(PluginError) in
+      if let made { return made }
+      let loader = try PluginLoader(store: folder, offer: offer)
+      let new = Made(loader: loader, refusals: RefusalList(store: loader.store, project: project))
+      made = new
+      return new
     }
   }
 }

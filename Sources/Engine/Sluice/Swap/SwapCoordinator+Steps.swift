@@ -84,47 +84,60 @@ extension SwapCoordinator {
 
   // MARK: The steps
 
+  /// How many libraries are read, or copied, at the same time.
+  private static let filesAtOnce = 4
+
   /// Reads the libraries. Waits a short time for files that are missing or being written.
   private func read(
     _ goal: Goal, _ current: Snapshot, _ changes: inout [SwapReport.Change]
   ) async throws(SwapStop) -> [LibraryReading] {
+    let results = await goal.sources.mapConcurrently(atMost: Self.filesAtOnce) { [self] library, source in
+      await read(library, from: source, goal, current.generation(of: library))
+    }
     var readings: [LibraryReading] = []
-    for (library, source) in goal.sources {
-      var file = source
-      let known = current.generation(of: library)
+    for ((library, _), result) in zip(goal.sources, results) {
       let plugins = goal.configuration.plugins(of: library)
-      var patience = goal.patience
-      while true {
-        try checkpoint()
-        let result = await ControlThread.run { [store, file] in
-          Result { () throws(PluginError) in
-            try LibraryReading(file, of: library, known?.hash, store, goal.configuration.allowed(of: library))
-          }
-        }
-        do {
-          guard let reading = try result.get() else { break }
-          readings.append(reading)
-          var change = SwapReport.Change(
-            library: library, plugins: plugins, old: known?.build,
-            new: SwapReport.Build(
-              version: reading.facts.note?.version, hash: reading.image.hash.hex, buildID: reading.facts.buildID))
-          change.warnings = reading.facts.swapWarnings
-          changes.append(change)
-          break
-        } catch {
-          // If the file is a private copy, there is no second attempt, because a private copy never changes.
-          let isCopy = goal.kind == .reload && file != library
-          guard !isCopy, LibraryReading.mayPass(error, library), let pause = patience.next() else {
-            changes.append(SwapReport.Change(library: library, plugins: plugins, old: known?.build))
-            throw refusal(isCopy ? Self.useless(file, of: library, error) : error, library, goal.configuration)
-          }
-          if patience.isFirst { log(LogLine(level: .info, message: "\(error); trying again for about two seconds")) }
-          file = library
-          try? await Task.sleep(for: pause)
-        }
+      var change = SwapReport.Change(library: library, plugins: plugins, old: current.generation(of: library)?.build)
+      do throws(SwapStop) {
+        guard let reading = try result.get() else { continue }
+        readings.append(reading)
+        change.new = SwapReport.Build(
+          version: reading.facts.note?.version, hash: reading.image.hash.hex, buildID: reading.facts.buildID)
+        change.warnings = reading.facts.swapWarnings
+        changes.append(change)
+      } catch {
+        if case .refused = error { changes.append(change) }
+        throw error
       }
     }
     return readings
+  }
+
+  /// Returns nil if the content is that of the generation that serves.
+  private func read(
+    _ library: String, from source: String, _ goal: Goal, _ known: GenerationRecord?
+  ) async -> Result<LibraryReading?, SwapStop> {
+    var file = source
+    var patience = goal.patience
+    while true {
+      if Task.isCancelled { return .failure(.stopped) }
+      let result = await ControlThread.run { [store, file] in
+        Result { () throws(PluginError) in
+          try LibraryReading(file, of: library, known?.hash, store, goal.configuration.allowed(of: library))
+        }
+      }
+      do throws(PluginError) { return .success(try result.get()) } catch {
+        // If the file is a private copy, there is no second attempt, because a private copy never changes.
+        let isCopy = goal.kind == .reload && file != library
+        guard !isCopy, LibraryReading.mayPass(error, library), let pause = patience.next() else {
+          let error = isCopy ? Self.useless(file, of: library, error) : error
+          return .failure(refusal(error, library, goal.configuration))
+        }
+        if patience.isFirst { log(LogLine(level: .info, message: "\(error); trying again for about two seconds")) }
+        file = library
+        try? await Task.sleep(for: pause)
+      }
+    }
   }
 
   /// The error that is reported if a build that has already served cannot be loaded again from its private copy.
@@ -192,12 +205,14 @@ extension SwapCoordinator {
   private func stage(
     _ readings: [LibraryReading], _ configuration: Configuration
   ) async throws(SwapStop) -> [StagedLibrary] {
-    var candidates: [StagedLibrary] = []
-    for reading in readings {
-      try checkpoint()
-      let result = await ControlThread.run { [store] in
+    try checkpoint()
+    let results = await readings.mapConcurrently(atMost: Self.filesAtOnce) { [store] reading in
+      await ControlThread.run {
         Result { () throws(PluginError) in try store.loader().stage(reading.image, reading.facts) }
       }
+    }
+    var candidates: [StagedLibrary] = []
+    for (reading, result) in zip(readings, results) {
       do { candidates.append(try result.get()) } catch { throw refusal(error, reading.image.path, configuration) }
     }
     return candidates
