@@ -1,3 +1,4 @@
+import Glibc
 import SluiceTestKit
 import SluiceTestServers
 import Testing
@@ -27,6 +28,28 @@ import Testing
     try command.write("\n")
     try await command.waitForOutput(containing: "=> 0 200\n")
     _ = try fixture.folder.write(Self.configuration("two"), to: "c.json")
+    try await command.waitForError(containing: "a new plan is ready")
+    command.writeAndClose([UInt8(ascii: "\n")])
+    #expect(try await command.wait().ending == .exited(0))
+    withExtendedLifetime(program) {}
+    #expect(fixture.server.requests.each("x-c") == ["one", "two"])
+  }
+
+  @Test func `the next transfer uses a configuration to which a link of a folder leads now`() async throws {
+    let fixture = try AttachFixture()
+    for value in ["one", "two"] {
+      try fixture.folder.makeFolder(value)
+      try fixture.folder.write(Self.configuration(value), to: "\(value)/c.json")
+    }
+    let (link, next) = (fixture.folder.path("current"), fixture.folder.path("next"))
+    try #require(symlink("one", link) == 0 && symlink("two", next) == 0)
+    let program = try await ForeignProgram.compile("by_line")
+    let command = try Command(
+      Tool.path, ["attach", "-c", "\(link)/c.json", "--", program.path, fixture.url], environment: Tool.cleared
+    ).start()
+    try command.write("\n")
+    try await command.waitForOutput(containing: "=> 0 200\n")
+    try #require(rename(next, link) == 0)
     try await command.waitForError(containing: "a new plan is ready")
     command.writeAndClose([UInt8(ascii: "\n")])
     #expect(try await command.wait().ending == .exited(0))

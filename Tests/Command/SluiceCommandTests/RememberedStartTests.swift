@@ -66,4 +66,17 @@ import Testing
     try folder.write(Self.text(#"{"a": 1}"#) + " ", to: "c.json")
     #expect(try await creations(attach) == 3)
   }
+
+  @Test(.enabled(if: !Sanitizer.isOn)) func `a remembered start does not hide a wrong file of TLS`() async throws {
+    defer { server.stop() }
+    let authority = try folder.write(FileTree.read("/etc/ssl/certs/ca-certificates.crt"), to: "ca.pem")
+    let text = Self.text().dropLast() + #", "transport": {"tls": {"ca": "ca.pem"}}}"#
+    try folder.write(String(text), to: "c.json")
+    let attach = ["attach", "-c", configuration, "--", "true"]
+    for expected in [2, 0] { #expect(try await creations(attach) == expected) }
+    try folder.write("no certificate", to: "ca.pem")
+    #expect(try await creations(attach, status: 2) == 0)
+    unlink(authority)
+    #expect(try await creations(attach, status: 2) == 0)
+  }
 }

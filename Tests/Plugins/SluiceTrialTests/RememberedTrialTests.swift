@@ -77,6 +77,19 @@ struct RememberedTrialTests {
     withExtendedLifetime((fixture, stateful)) {}
   }
 
+  @Test func `a library that needs another one which this process has not mapped is always tried out`() async throws {
+    let fixture = try await TrialFixture("minimal")
+    var facts = fixture.facts
+    #expect(!facts.needed.isEmpty)
+    facts.needed.append("libnot-mapped-here.so.1")
+    var unknown = TrialCandidate(
+      path: fixture.product.path, copy: fixture.copy.path, facts: facts, instances: [], deadline: Patience.limit)
+    unknown.hash = fixture.copy.hash
+    for _ in 0..<2 { try await trial().examine(unknown) }
+    #expect(helper.count == 2)
+    withExtendedLifetime(fixture) {}
+  }
+
   @Test func `names and places cannot be exchanged for each other`() throws {
     let helper = TrialHelper(path: helper.path)
     func hash(_ instances: [TrialCandidate.Instance]) throws -> ContentHash {

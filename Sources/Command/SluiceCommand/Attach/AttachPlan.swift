@@ -11,6 +11,10 @@ import SluiceSupport
 /// contains no secrets, because the program itself resolves references to variables and files.
 struct AttachPlan: Sendable {
   let text: [UInt8]
+  /// The time of the system when the reading of the files began, in seconds.
+  let began: Int
+  /// The paths of the configuration and of its libraries, and where each led to when it was read.
+  let places: [String: String?]
   private let file: String
   private let configuration: Configuration
   private let configurationText: [UInt8]
@@ -18,6 +22,17 @@ struct AttachPlan: Sendable {
   private let staged: [StagedLibrary]
   /// The trials that were passed before; nil without libraries.
   private let verdicts: VerdictList?
+
+  /// The paths whose files might have changed since they were read: a path leads elsewhere, or its file was changed after
+  /// the beginning. The time of a change comes from the clock of the file system, which can be a little behind.
+  var changedPlaces: [String] {
+    places.filter { path, place in
+      guard Self.resolved(path) == place else { return true }
+      // A pipe can be read only once.
+      guard let status = SystemPath.status(of: path), status.isRegularFile else { return false }
+      return status.st_ctim.tv_sec >= began - 2
+    }.map(\.key)
+  }
 
   var failsWithoutPipeline: Bool { configuration.attach.failsWithoutPipeline }
 
@@ -46,9 +61,11 @@ struct AttachPlan: Sendable {
   }
 
   init(_ file: String, _ arguments: ParsedArguments) throws(CommandError) {
+    began = time(nil)
     let bytes: [UInt8]
     do { bytes = try Configuration.text(of: file) } catch { throw CommandError(.usage, "\(error)") }
     let configuration = try EngineStart.configuration(bytes, of: file)
+    places = Dictionary(([file] + configuration.libraries).map { ($0, Self.resolved($0)) }) { first, _ in first }
     try Self.checkLists(configuration)
     try EngineUpdates.check(configuration)
     let document: JSONValue = ["text": JSONValue(String(decoding: bytes, as: UTF8.self))]
@@ -95,6 +112,13 @@ struct AttachPlan: Sendable {
       throw CommandError(.usage, "--events \(PlainText.path(path)): cannot make this folder: \(SystemError.text())")
     }
     return Paths.absolute(path)
+  }
+
+  /// The path without symbolic links; nil if there is no file.
+  static func resolved(_ path: String) -> String? {
+    guard let resolved = realpath(SystemPath.of(path), nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
   }
 
   /// Must not be called without libraries.

@@ -1,4 +1,3 @@
-import Glibc
 import Sluice
 import SluiceAssembly
 import SluiceSupport
@@ -13,8 +12,6 @@ final class AttachReload: Sendable {
   /// The files are watched only after this time. A program that ends before does not wait until the kernel has closed
   /// the watch, which takes about as long as the start of a small program.
   private static let delay = Duration.seconds(1)
-  /// When the first plan was made, or earlier, by the clock of the file system.
-  private let began = time(nil) - 2
   /// Earlier plans are kept too, because they hold the private copies that programs have mapped.
   private let plans: Locked<[AttachPlan]>
 
@@ -43,26 +40,21 @@ final class AttachReload: Sendable {
       return warn(error.message)
     }
     watchFiles(with: watch)
-    let changed = files.filter(hasChanged)
+    let changed = plans.withLock { $0.last }?.changedPlaces ?? []
     if !changed.isEmpty { mailbox.put(Set(changed.map { .file($0) })) }
     serve(watch)
   }
-
-  /// Whether a file, or the link to it, might have changed since the first plan was made. A pipe can be read only once.
-  private func hasChanged(_ path: String) -> Bool {
-    var (file, link) = (stat(), stat())
-    guard stat(SystemPath.of(path), &file) == 0, lstat(SystemPath.of(path), &link) == 0 else { return true }
-    return file.isRegularFile && max(file.st_ctim.tv_sec, link.st_ctim.tv_sec) >= began
-  }
-
-  private var files: [String] { [file] + (plans.withLock { $0.last?.libraries } ?? []) }
 
   private func warn(_ problem: String) {
     StandardError.say("attach: \(problem); changes of the configuration and of plugins have no effect", .warning)
   }
 
   private func watchFiles(with watch: InotifyWatch) {
-    if let problem = watch.watch(Set(files.map { .file($0) })) { warn(problem) }
+    if let problem = watch.watch(
+      Set((plans.withLock { $0.last }?.places.keys).map(Array.init)?.map { .file($0) } ?? []))
+    {
+      warn(problem)
+    }
   }
 
   private func serve(_ watch: InotifyWatch) {

@@ -1,8 +1,10 @@
 import Sluice
 import SluiceJSON
 import SluiceMessages
+import SluicePipeline
 import SluicePluginFile
 import SluicePluginHost
+import SluiceTransport
 import SluiceTrial
 
 /// The part of `sluice check` that runs code of the plugins, always in child processes. If a library crashes, ends its
@@ -47,7 +49,7 @@ struct CheckTrial {
     guard !staged.isEmpty else { return try problems() }
     let helper = try Self.helper()
     let key = key(helper, Engine.candidates(of: configuration, staged))
-    if let key, verdicts?.contains(key) == true { return [] }
+    if let key, verdicts?.contains(key) == true { return tlsProblems() }
     guard let trial = HelperTrial(helper: helper.path) else { return [] }
     let refusals = Engine.trialRefusals(of: configuration, staged, trial: trial)
     guard refusals.isEmpty else { return refusals.map(EngineStart.failure) }
@@ -56,18 +58,29 @@ struct CheckTrial {
     return start.problems
   }
 
-  /// A hash of everything that decides whether an engine with these libraries starts.
+  /// A hash of what decides whether an engine with these libraries starts, except for the files of TLS. Nil if the result
+  /// cannot be remembered.
   private func key(_ helper: TrialHelper, _ candidates: [TrialCandidate]) -> ContentHash? {
     var key = TrialKey(helper, task: Self.task)
     key.add(file)
     key.add(text)
+    for document in configuration.pluginConfigurations { key.add((try? document.serialized()) ?? []) }
     for candidate in candidates {
-      guard let hash = candidate.hash else { return nil }
       key.add(candidate.path)
-      key.add(hash.hex)
-      key.add(candidate.instances)
+      guard key.add(candidate) else { return nil }
     }
     return key.hash
+  }
+
+  /// The files of TLS can change at any time, and reading them costs little.
+  private func tlsProblems() -> [CommandError] {
+    var configuration = configuration
+    PipedTLSFiles.leaveOut(of: &configuration.transport.tls)
+    do throws(TransportError) { try configuration.transport.check() } catch {
+      return [CommandError(.usage, "\(error)")]
+    }
+    do throws(CommandError) { try EngineStart.checkTLS(&configuration) } catch { return [error] }
+    return []
   }
 
   private static func helper() throws(CommandError) -> TrialHelper {

@@ -23,12 +23,13 @@ enum NewCommand {
     case "swift": files = PluginTemplate.swift(name)
     default: throw CommandError(.usage, "--lang: expected c, cpp or swift, found \(PlainText.quote(language))")
     }
+    let sdk = language == "swift" ? try PluginSDK.find() : nil
     let parent = arguments["path"] ?? "."
     guard Paths.isFolder(parent) else { throw CommandError(.usage, "--path: there is no folder \(parent)") }
     let folder = parent == "." ? name : "\(parent)/\(name)"
     try makeFolder(folder)
     for file in files { try write(file, in: folder) }
-    if language == "swift" { try PluginSDK.find().link(in: folder) }
+    sdk?.link(in: folder)
     try StandardOutput.write(
       """
       \(folder)

@@ -68,10 +68,8 @@ enum RunCommand {
     let signals = try ProcessSignals(takesHangUp: settings.configurationFile != nil, drain: settings.drain)
     let input = try input(arguments, settings)
     let inputFile = settings.archived?.file ?? input.file
-    if !arguments.has("resume") {
-      try UnfinishedOutput.check(
-        arguments["output"], input, lineLimitBytes: settings.resultLimitBytes, interruptedBy: { signals.received })
-    }
+    let mark = UnfinishedMark(output: arguments["output"], input: input)
+    if !arguments.has("resume") { try mark.check() }
     let earlier = try earlierOutput(arguments, settings, besides: inputFile, signals)
     var resumed = earlier.map { ResumedInput($0, input) }
     if input.file != nil { try resumed?.check(input) { signals.received } }
@@ -88,6 +86,7 @@ enum RunCommand {
       WaitingThread.run { await engine.shutdown(drain: .zero) }
       throw error
     }
+    mark.set()
     let session = RunSession(settings, engine, input, output, sides, resumed: resumed)
     signals.onSignal {
       session.stop()
@@ -111,6 +110,7 @@ enum RunCommand {
     metrics?.stop()
     let outputFailure = output.finish()
     let sideFailure = sides.finish()
+    if isWhole, inputFailure == nil, outputFailure == nil { mark.remove() }
     progress?.finish()
     if !arguments.has("quiet") {
       let summary = RunSummary(

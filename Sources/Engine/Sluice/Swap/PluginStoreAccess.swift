@@ -14,6 +14,8 @@ final class PluginStoreAccess: Sendable {
   private let project: String
   private let offer: HostOffer
   private let made = Locked<Made?>(nil)
+  /// Held while the loader is made. Readers of `made` do not wait for this, because the disk can be slow.
+  private let making = Locked<Void>(())
 
   /// - Parameters:
   ///   - folder: the folder of private copies; nil for the user's cache.
@@ -36,12 +38,12 @@ final class PluginStoreAccess: Sendable {
   var verdicts: VerdictList? { made.withLock { $0 }.map { VerdictList(store: $0.loader.store) } }
 
   private func make() throws(PluginError) -> Made {
-    // Several libraries are read at the same time. The lock is held so that only one of them makes the loader.
-    try made.withLock { made throws(PluginError) in
-      if let made { return made }
+    // Several libraries are read at the same time, and only one of them makes the loader.
+    try making.withLock { _ throws(PluginError) in
+      if let made = made.withLock({ $0 }) { return made }
       let loader = try PluginLoader(store: folder, offer: offer)
       let new = Made(loader: loader, refusals: RefusalList(store: loader.store, project: project))
-      made = new
+      made.withLock { $0 = new }
       return new
     }
   }

@@ -16,20 +16,30 @@ package struct VerdictList: Sendable {
 
   /// Whether the trial with this hash was passed. A file or a folder that another user could have made does not count.
   package func contains(_ trial: ContentHash) -> Bool {
-    guard let folder = FileDescriptor(opening: folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), isPrivate(folder.status())
-    else { return false }
-    let file = openat(folder.raw, trial.hex, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard file >= 0 else { return false }
-    let status = FileDescriptor(owning: file).status()
-    return isPrivate(status) && status?.isRegularFile == true
+    withFolder { folder in
+      let file = openat(folder, trial.hex, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+      guard file >= 0 else { return false }
+      let status = FileDescriptor(owning: file).status()
+      return isPrivate(status) && status?.isRegularFile == true
+    } ?? false
   }
 
   /// Adds a trial that was passed.
   package func add(_ trial: ContentHash) {
     mkdir(folder, 0o700)
-    let names = FolderListing.names(in: folder)
-    if names.count >= Self.maximumCount { for name in names { unlink("\(folder)/\(name)") } }
-    _ = FileDescriptor(opening: "\(folder)/\(trial.hex)", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+    withFolder { descriptor in
+      let names = FolderListing.names(in: folder).filter { ContentHash(hex: $0) != nil }
+      if names.count >= Self.maximumCount { for name in names { unlinkat(descriptor, name, 0) } }
+      let file = openat(descriptor, trial.hex, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+      if file >= 0 { close(file) }
+    }
+  }
+
+  /// Lends the folder. Returns nil if there is none, or if another user could have changed it.
+  private func withFolder<Result>(_ body: (CInt) -> Result) -> Result? {
+    guard let folder = FileDescriptor(opening: folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), isPrivate(folder.status())
+    else { return nil }
+    return body(folder.raw)
   }
 
   private func isPrivate(_ status: stat?) -> Bool {

@@ -16,8 +16,8 @@ public struct HelperTrial: LibraryTrial {
   ///   is the command itself; the command in this program's folder; the first command on `PATH`. If none exists, the
   ///   result is nil.
   /// - Parameter remembersVerdicts: whether the start of an engine leaves out a trial that was passed before, without a
-  ///   warning, by the same content with the same configurations, under the same command and program. The store keeps
-  ///   these verdicts. Swaps always run the trial.
+  ///   warning, by the same content with the same configurations and libraries, under the same command and program. The
+  ///   store keeps these verdicts. Swaps always run the trial.
   /// - Parameter warn: called with a problem for which the trial does not refuse the library. The text is the end of a
   ///   sentence about the library. Can be called on any thread.
   public init?(
@@ -51,11 +51,8 @@ public struct HelperTrial: LibraryTrial {
 
   /// Nil if the trial cannot be remembered.
   private func key(_ candidate: TrialCandidate) -> ContentHash? {
-    guard let hash = candidate.hash, candidate.instances.allSatisfy({ $0.state == nil }) else { return nil }
     var key = TrialKey(helper, task: TrialRequest.trial)
-    key.add(hash.hex)
-    key.add(candidate.instances)
-    return key.hash
+    return key.add(candidate) ? key.hash : nil
   }
 
   /// Returns whether there is nothing to warn of.

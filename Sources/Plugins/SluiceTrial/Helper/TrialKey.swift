@@ -4,16 +4,15 @@ import SluicePluginFile
 package import SluicePluginHost
 import SluiceSupport
 
-/// Everything that decides a trial, as a hash: the command that runs it, this program, the libraries of the system, and
-/// what the caller adds. If one of them changes, the hash is another.
+/// What decides a trial, as a hash: the command that runs it, this program, and what the caller adds. If one of them
+/// changes, the hash is another.
 package struct TrialKey {
   private var bytes: [UInt8] = []
 
   /// - Parameter task: the name of the kind of trial.
   package init(_ helper: TrialHelper, task: String) {
     add(task)
-    // The cache of the dynamic loader is written when a library of the system is installed or replaced.
-    for path in [helper.path, RunningProgram.executable ?? "", "/etc/ld.so.cache"] { add(Self.identity(path)) }
+    for path in [helper.path, RunningProgram.executable ?? ""] { add(Self.identity(path)) }
   }
 
   package mutating func add(_ text: String) { add(Array(text.utf8)) }
@@ -22,6 +21,22 @@ package struct TrialKey {
   package mutating func add(_ more: [UInt8]) {
     bytes += Array("\(more.count):".utf8)
     bytes += more
+  }
+
+  /// Adds a candidate with the libraries that it needs.
+  ///
+  /// - Returns: false if its trial cannot be remembered: it gets a state, or it needs a library that this process has not
+  ///   mapped, and of which a later start could find another file.
+  package mutating func add(_ candidate: TrialCandidate) -> Bool {
+    guard let hash = candidate.hash, candidate.instances.allSatisfy({ $0.state == nil }) else { return false }
+    add(hash.hex)
+    for name in candidate.facts.needed {
+      guard let build = LoadedLibrary.buildID(ofMapped: name) else { return false }
+      add(name)
+      add(build)
+    }
+    add(candidate.instances)
+    return true
   }
 
   package mutating func add(_ instances: [TrialCandidate.Instance]) {

@@ -93,10 +93,11 @@ final class InputLines: @unchecked Sendable {
     return Int(status.st_size)
   }
 
-  /// When a regular file was last written; nil for any other input.
-  var modificationTime: timespec? {
+  /// A text that differs for another file, and after the file was written; nil for an input that is not a regular file.
+  var identity: String? {
     var status = stat()
-    return fstat(descriptor, &status) == 0 && status.isRegularFile ? status.st_mtim : nil
+    guard fstat(descriptor, &status) == 0, status.isRegularFile else { return nil }
+    return "\(status.st_dev) \(status.st_ino) \(status.st_size) \(status.st_mtim.tv_sec) \(status.st_mtim.tv_nsec)"
   }
 
   /// Returns the next line, or ``Line/end`` at the end of the input or after ``interrupt()``.

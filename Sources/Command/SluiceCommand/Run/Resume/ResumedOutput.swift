@@ -136,11 +136,11 @@ final class ResumedOutput {
 }
 
 extension CommandError {
-  /// The error for a signal that arrives while the files of an earlier run are read. They can be large, so the command
+  /// The error for a signal that arrives while files are read. The files of a resumed run can be large, so the command
   /// does not read them to the end after a signal.
   static func interrupted(by signal: Int32, reading path: String) -> CommandError {
     CommandError(
       .interrupted(by: signal),
-      "run: interrupted while reading \(PlainText.path(path)); nothing was sent or changed")
+      "--resume: interrupted while reading \(PlainText.path(path)); nothing was sent or changed")
   }
 }

@@ -6,9 +6,8 @@ import SluiceSupport
 enum CurlText {
   /// Options of `send` that curl does not have, or that have another meaning in curl.
   private static let own: Set<String> = [
-    "config", "plugin", "document", "metadata", "explain", "events", "har", "record", "trace", "no-fail", "no-location",
-    "no-compressed",
-    "from-curl", "curl", "help",
+    "config", "plugin", "document", "metadata", "json-bodies", "explain", "events", "har", "record", "trace", "no-fail",
+    "no-location", "no-compressed", "from-curl", "curl", "help",
   ]
 
   /// The options of `send` as curl has them: without Sluice's own options, and with curl's letters.
