@@ -14,8 +14,9 @@ final class PluginStoreAccess: Sendable {
   private let project: String
   private let offer: HostOffer
   private let made = Locked<Made?>(nil)
-  /// Held while the loader is made. Readers of `made` do not wait for this, because the disk can be slow.
-  private let making = Locked<Void>(())
+  /// The same value. Its lock is held while the loader is made. Readers of `made` do not wait for this, because the disk
+  /// can be slow.
+  private let making = Locked<Made?>(nil)
 
   /// - Parameters:
   ///   - folder: the folder of private copies; nil for the user's cache.
@@ -39,10 +40,11 @@ final class PluginStoreAccess: Sendable {
 
   private func make() throws(PluginError) -> Made {
     // Several libraries are read at the same time, and only one of them makes the loader.
-    try making.withLock { _ throws(PluginError) in
-      if let made = made.withLock({ $0 }) { return made }
+    try making.withLock { making throws(PluginError) in
+      if let making { return making }
       let loader = try PluginLoader(store: folder, offer: offer)
       let new = Made(loader: loader, refusals: RefusalList(store: loader.store, project: project))
+      making = new
       made.withLock { $0 = new }
       return new
     }
