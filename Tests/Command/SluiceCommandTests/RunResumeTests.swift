@@ -33,19 +33,27 @@ private enum UnfinishedMarks {
 
   // MARK: Without --resume
 
-  @Test(.enabled(if: UnfinishedMarks.areSupported))
-  func `a run names --resume when it is interrupted, and is not repeated without it`() async throws {
-    let server = try LoopbackServer(recording: .countOnly)
-    defer { server.stop() }
-    let folder = try TemporaryDirectory()
+  /// Sends a signal to a run of 20 lines that has four requests in flight. Returns the paths of its input and output.
+  private func interruptedRun(
+    by signal: Int32, _ server: LoopbackServer, _ folder: TemporaryDirectory
+  ) async throws -> (input: String, output: String, CommandResult) {
     let input = try folder.write(input(20, server.baseURL), to: "in.jsonl")
     let output = folder.path("out.jsonl")
     server.hold()
     let running = try Tool.start("run", "--concurrency", "4", "--drain", "50ms", "-i", input, "-o", output)
     try await server.waitForHeld(4)
-    running.send(signal: SIGINT)
-    let interrupted = try await running.wait()
+    running.send(signal: signal)
+    let result = try await running.wait()
     server.release()
+    return (input, output, result)
+  }
+
+  @Test(.enabled(if: UnfinishedMarks.areSupported))
+  func `a run names --resume when it is interrupted, and is not repeated without it`() async throws {
+    let server = try LoopbackServer(recording: .countOnly)
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let (input, output, interrupted) = try await interruptedRun(by: SIGINT, server, folder)
     #expect(interrupted.errorText.contains("run the same command with --resume"), "\(interrupted.errorText)")
     let before = try FileTree.read(output)
     #expect(try lines(output).count == 4)
@@ -64,14 +72,7 @@ private enum UnfinishedMarks {
     let server = try LoopbackServer(recording: .countOnly)
     defer { server.stop() }
     let folder = try TemporaryDirectory()
-    let input = try folder.write(input(20, server.baseURL), to: "in.jsonl")
-    let output = folder.path("out.jsonl")
-    server.hold()
-    let running = try Tool.start("run", "-q", "--concurrency", "4", "-i", input, "-o", output)
-    try await server.waitForHeld(4)
-    running.send(signal: SIGKILL)
-    _ = try await running.wait()
-    server.release()
+    let (input, output, _) = try await interruptedRun(by: SIGKILL, server, folder)
     #expect(try await Tool.run("run", "-q", "-i", input, "-o", output).status == 2)
     #expect(try await Tool.run("run", "-q", "--resume", "-i", input, "-o", output).status == 0)
     #expect(try await Tool.run("run", "-q", "-i", input, "-o", output).status == 0)

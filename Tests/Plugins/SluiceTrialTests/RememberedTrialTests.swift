@@ -93,7 +93,7 @@ struct RememberedTrialTests {
   @Test func `names and places cannot be exchanged for each other`() throws {
     let helper = TrialHelper(path: helper.path)
     func hash(_ instances: [TrialCandidate.Instance]) throws -> ContentHash {
-      var key = TrialKey(helper, task: "trial")
+      var key = TrialFingerprint(helper, task: "trial")
       key.add(instances)
       return try #require(key.hash)
     }
@@ -108,7 +108,7 @@ struct RememberedTrialTests {
     let hashes = try variants.map(hash)
     #expect(Set(hashes.map(\.hex)).count == variants.count)
     #expect(try variants.map(hash) == hashes)
-    var other = TrialKey(helper, task: "check")
+    var other = TrialFingerprint(helper, task: "check")
     other.add([one])
     #expect(other.hash != hashes[1])
   }

@@ -27,7 +27,7 @@ struct AttachPlan: Sendable {
   /// the beginning. The time of a change comes from the clock of the file system, which can be a little behind.
   var changedPlaces: [String] {
     places.filter { path, place in
-      guard Self.resolved(path) == place else { return true }
+      guard Paths.resolved(path) == place else { return true }
       // A pipe can be read only once.
       guard let status = SystemPath.status(of: path), status.isRegularFile else { return false }
       return status.st_ctim.tv_sec >= began - 2
@@ -37,8 +37,6 @@ struct AttachPlan: Sendable {
   var failsWithoutPipeline: Bool { configuration.attach.failsWithoutPipeline }
 
   var runsResponseStages: Bool { configuration.attach.runsResponseStages }
-
-  var libraries: [String] { configuration.libraries }
 
   func isSame(as other: AttachPlan) -> Bool {
     configurationText == other.configurationText && staged.map(\.copy.hash) == other.staged.map(\.copy.hash)
@@ -53,7 +51,7 @@ struct AttachPlan: Sendable {
 
   /// This is only a warning, because other commands may use the same configuration.
   func warnOfIneffectiveKeys() {
-    let keys = IneffectiveKeys.of(configurationText, mayCallOut: !libraries.isEmpty)
+    let keys = IneffectiveKeys.of(configurationText, mayCallOut: !configuration.libraries.isEmpty)
     guard !keys.isEmpty else { return }
     let subject = keys.count == 1 ? "this key has" : "these keys have"
     StandardError.say(
@@ -65,7 +63,7 @@ struct AttachPlan: Sendable {
     let bytes: [UInt8]
     do { bytes = try Configuration.text(of: file) } catch { throw CommandError(.usage, "\(error)") }
     let configuration = try EngineStart.configuration(bytes, of: file)
-    places = Dictionary(([file] + configuration.libraries).map { ($0, Self.resolved($0)) }) { first, _ in first }
+    places = Dictionary(([file] + configuration.libraries).map { ($0, Paths.resolved($0)) }) { first, _ in first }
     try Self.checkLists(configuration)
     try EngineUpdates.check(configuration)
     let document: JSONValue = ["text": JSONValue(String(decoding: bytes, as: UTF8.self))]
@@ -112,13 +110,6 @@ struct AttachPlan: Sendable {
       throw CommandError(.usage, "--events \(PlainText.path(path)): cannot make this folder: \(SystemError.text())")
     }
     return Paths.absolute(path)
-  }
-
-  /// The path without symbolic links; nil if there is no file.
-  static func resolved(_ path: String) -> String? {
-    guard let resolved = realpath(SystemPath.of(path), nil) else { return nil }
-    defer { free(resolved) }
-    return String(cString: resolved)
   }
 
   /// Must not be called without libraries.

@@ -50,11 +50,8 @@ final class AttachReload: Sendable {
   }
 
   private func watchFiles(with watch: InotifyWatch) {
-    if let problem = watch.watch(
-      Set((plans.withLock { $0.last }?.places.keys).map(Array.init)?.map { .file($0) } ?? []))
-    {
-      warn(problem)
-    }
+    let places = plans.withLock { $0.last?.places ?? [:] }
+    if let problem = watch.watch(Set(places.keys.map { .file($0) })) { warn(problem) }
   }
 
   private func serve(_ watch: InotifyWatch) {

@@ -33,23 +33,25 @@ struct CheckTrial {
   func problems() throws(CommandError) -> [CommandError] {
     guard !configuration.libraries.isEmpty else { return start() }
     let helper = try Self.helper()
-    do {
-      // Each library is tried by itself first, because that trial reports which instance and call failed. A trial of
-      // the whole engine cannot report this.
-      guard let trial = HelperTrial(helper: helper.path) else { return [] }
-      let refusals = try Engine.trialRefusals(of: configuration, trial: trial)
-      guard refusals.isEmpty else { return refusals.map(EngineStart.failure) }
-    } catch { throw EngineStart.failure(error) }
-    return try startInChild(helper).problems
+    let staged: [StagedLibrary]
+    do { staged = try Engine.stage(configuration) } catch { throw EngineStart.failure(error) }
+    return try problems(of: staged, remembering: nil, helper)
   }
 
   /// Like ``problems()``, but uses the private copies that there are, and does not repeat what was passed before with the
   /// same content and configuration (``VerdictList``).
   func problems(of staged: [StagedLibrary], remembering verdicts: VerdictList?) throws(CommandError) -> [CommandError] {
     guard !staged.isEmpty else { return try problems() }
-    let helper = try Self.helper()
-    let key = key(helper, Engine.candidates(of: configuration, staged))
+    return try problems(of: staged, remembering: verdicts, Self.helper())
+  }
+
+  private func problems(
+    of staged: [StagedLibrary], remembering verdicts: VerdictList?, _ helper: TrialHelper
+  ) throws(CommandError) -> [CommandError] {
+    let key = verdicts == nil ? nil : key(helper, Engine.candidates(of: configuration, staged))
     if let key, verdicts?.contains(key) == true { return tlsProblems() }
+    // Each library is tried by itself first, because that trial reports which instance and call failed. A trial of the
+    // whole engine cannot report this.
     guard let trial = HelperTrial(helper: helper.path) else { return [] }
     let refusals = Engine.trialRefusals(of: configuration, staged, trial: trial)
     guard refusals.isEmpty else { return refusals.map(EngineStart.failure) }
@@ -61,7 +63,7 @@ struct CheckTrial {
   /// A hash of what decides whether an engine with these libraries starts, except for the files of TLS. Nil if the result
   /// cannot be remembered.
   private func key(_ helper: TrialHelper, _ candidates: [TrialCandidate]) -> ContentHash? {
-    var key = TrialKey(helper, task: Self.task)
+    var key = TrialFingerprint(helper, task: Self.task)
     key.add(file)
     key.add(text)
     for document in configuration.pluginConfigurations { key.add((try? document.serialized()) ?? []) }

@@ -9,6 +9,11 @@ extension Engine {
   package static func trialRefusals(
     of configuration: Configuration, trial: any LibraryTrial
   ) throws(EngineError) -> [EngineError] {
+    trialRefusals(of: configuration, try stage(configuration), trial: trial)
+  }
+
+  /// Makes a private copy of each library of a configuration. Blocks.
+  package static func stage(_ configuration: Configuration) throws(EngineError) -> [StagedLibrary] {
     var loader: PluginLoader?
     var staged: [StagedLibrary] = []
     for library in configuration.libraries {
@@ -18,7 +23,7 @@ extension Engine {
         staged.append(try ready.stage(library, allowing: configuration.allowed(of: library)))
       } catch { throw EngineError(error, of: library, in: configuration) }
     }
-    return trialRefusals(of: configuration, staged, trial: trial)
+    return staged
   }
 
   /// Tries out libraries of a configuration of which there are private copies. Returns why libraries are refused. Blocks.

@@ -35,7 +35,8 @@ package struct VerdictList: Sendable {
     }
   }
 
-  /// Lends the folder. Returns nil if there is none, or if another user could have changed it.
+  /// Calls the body with a descriptor of the folder. Returns nil if there is no folder, or if another user could have
+  /// changed it.
   private func withFolder<Result>(_ body: (CInt) -> Result) -> Result? {
     guard let folder = FileDescriptor(opening: folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), isPrivate(folder.status())
     else { return nil }

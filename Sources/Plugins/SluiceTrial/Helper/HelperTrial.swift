@@ -51,7 +51,7 @@ public struct HelperTrial: LibraryTrial {
 
   /// Nil if the trial cannot be remembered.
   private func key(_ candidate: TrialCandidate) -> ContentHash? {
-    var key = TrialKey(helper, task: TrialRequest.trial)
+    var key = TrialFingerprint(helper, task: TrialRequest.trial)
     return key.add(candidate) ? key.hash : nil
   }
 

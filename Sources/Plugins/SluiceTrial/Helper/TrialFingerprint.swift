@@ -6,7 +6,7 @@ import SluiceSupport
 
 /// What decides a trial, as a hash: the command that runs it, this program, and what the caller adds. If one of them
 /// changes, the hash is another.
-package struct TrialKey {
+package struct TrialFingerprint {
   private var bytes: [UInt8] = []
 
   /// - Parameter task: the name of the kind of trial.
@@ -39,7 +39,7 @@ package struct TrialKey {
     return true
   }
 
-  package mutating func add(_ instances: [TrialCandidate.Instance]) {
+  mutating func add(_ instances: [TrialCandidate.Instance]) {
     add("\(instances.count)")
     for instance in instances {
       add(instance.name)
