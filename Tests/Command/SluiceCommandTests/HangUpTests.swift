@@ -31,10 +31,10 @@ import Testing
   @Test func `a SIGHUP during the start is handled after the run has started`() async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write("{}", to: "c.json")
-    let input = folder.path("in.jsonl")
-    try #require(mkfifo(input, 0o600) == 0)
-    // The engine starts only after the input was opened, and the opening waits for a writer.
-    let running = try Tool.start("run", "-q", "-c", file, "-i", input)
+    let (input, output) = (folder.path("in.jsonl"), folder.path("out.jsonl"))
+    for path in [input, output] { try #require(mkfifo(path, 0o600) == 0) }
+    // The start ends only after the output was opened, and the opening waits for a reader.
+    let running = try Tool.start("run", "-q", "-c", file, "-i", input, "-o", output)
     let process = "/proc/\(running.processID)"
     try await Self.wait(for: "the thread of signals") {
       FileTree.names(in: "\(process)/task").contains {
@@ -45,10 +45,39 @@ import Testing
     try await Self.wait(for: "the signal to be taken") {
       (try? FileTree.readText("\(process)/status"))?.contains("ShdPnd:\t0000000000000000") == true
     }
-    let writer = try await Self.openForWriting(input)
+    let reader = open(output, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    try #require(reader >= 0)
+    defer { close(reader) }
     try await running.waitForError(containing: "published as snapshot 2")
-    writer.close()
+    try await Self.openForWriting(input).close()
     #expect(try await running.wait(upTo: Patience.limit).status == 0)
+  }
+
+  @Test func `a run whose input has no writer serves its control socket, and ends after one signal`() async throws {
+    let folder = try TemporaryDirectory()
+    let (input, socket) = (folder.path("in.jsonl"), folder.path("control"))
+    try #require(mkfifo(input, 0o600) == 0)
+    let running = try Tool.start("run", "-i", input, "--control", socket, "--drain", "1s")
+    try await running.waitForError(containing: "control socket: ")
+    #expect(try await Tool.run("ctl", "status", "--socket", socket).status == 0)
+    running.send(signal: SIGTERM)
+    #expect(try await running.wait(upTo: Patience.limit).status == 143)
+  }
+
+  @Test func `a run waits for the first writer of its input, and ends after the last`() async throws {
+    let folder = try TemporaryDirectory()
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let input = folder.path("in.jsonl")
+    try #require(mkfifo(input, 0o600) == 0)
+    let running = try Tool.start("run", "-i", input, "--control", folder.path("control"))
+    try await running.waitForError(containing: "control socket: ")
+    let writer = try await Self.openForWriting(input)
+    try writer.write(Array("\(server.baseURL)/a\n\(server.baseURL)/b\n".utf8))
+    writer.close()
+    let result = try await running.wait(upTo: Patience.limit)
+    #expect(result.status == 0, "\(result.errorText)")
+    #expect(try result.documents.count == 2)
   }
 
   @Test func `after two overlapping reloads, the configuration that was written last serves`() async throws {

@@ -44,7 +44,9 @@ final class InputLines: @unchecked Sendable {
       self.init(StandardInput.descriptor, "standard input", ownsDescriptor: false, limitBytes)
       return
     }
-    let descriptor = SystemPath.open(path, O_RDONLY | O_CLOEXEC)
+    // Without O_NONBLOCK, a FIFO without a writer would be waited for here, where nothing can interrupt the process. Later,
+    // `readMore` waits for the writer. Linux reports no end of a FIFO that has had no writer since it was opened.
+    let descriptor = SystemPath.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       throw CommandError(.usage, "cannot read \(PlainText.path(path)): \(String(cString: strerror(errno)))")
     }
