@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <sluice/error.h>
 #include <sluice/exchange.h>
@@ -21,6 +22,15 @@ static inline sluice_text sluice_text_make(const char *string) {
 static inline sluice_bytes sluice_text_bytes(sluice_text text) {
   sluice_bytes bytes = {(const uint8_t *)text.data, text.size};
   return bytes;
+}
+
+/// The time on the wall clock, in nanoseconds since 1970-01-01T00:00:00Z: that of the host, or of the system with an older
+/// host. [any]
+static inline uint64_t sluice_wall_clock_ns(const sluice_host *host) {
+  struct timespec now = {0, 0};
+  if (SLUICE_HAS(host, wall_clock_ns)) return host->wall_clock_ns(host);
+  timespec_get(&now, TIME_UTC);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /// Bytes as a text, whatever they contain. [any]

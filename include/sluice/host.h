@@ -99,6 +99,11 @@ struct sluice_host {
   /// Returns another table of the host by its id (`sluice.timers/1` …); NULL if the host does not have it. The table is
   /// valid as long as the host. [any]
   const void *(*extension)(const sluice_host *host, const char *id);
+
+  /// The time on the wall clock, in nanoseconds since 1970-01-01T00:00:00Z: for dates in messages. In a self-test case
+  /// it is the time of the case, if the case has one; in a replay it is the time of the recording. Older hosts do not
+  /// have this member: call `sluice_wall_clock_ns`. [any]
+  uint64_t (*wall_clock_ns)(const sluice_host *host);
 };
 #define SLUICE_HOST_SIZE_1 128u
 

@@ -16,7 +16,7 @@
 /// on_response.
 ///
 /// Only the members that an expected document names are compared, also within `headers` and `body`; `null` means that a
-/// member must not exist. Lists are compared as a whole.
+/// member must not exist, and `{}` that it exists, with any value. Lists are compared as a whole.
 typedef struct sluice_selftest_case {
   uint32_t size;
   uint32_t reserved;
@@ -29,11 +29,15 @@ typedef struct sluice_selftest_case {
   const char *expected_request;
   /// The response document with which the wire answers; NULL for a 200 without a body.
   const char *response;
-  /// The expected response for the caller; with NULL it is not compared.
+  /// The expected response for the caller; with NULL it is not compared. With the member `error`, as in result
+  /// documents, the transaction must fail: `{"error": {"code": "no_token"}}`.
   const char *expected_response;
   /// The configuration, as JSON, of an instance that is created for this case; with NULL the case runs on the instance
   /// with the user's configuration.
   const char *config;
+  /// The time of `wall_clock_ns` (`host.h`) during the case, in nanoseconds since 1970-01-01T00:00:00Z; 0 for the time
+  /// of the system.
+  uint64_t wall_clock_ns;
 } sluice_selftest_case;
 #define SLUICE_SELFTEST_CASE_SIZE_1 64u
 

@@ -185,7 +185,8 @@ SLUICE_OFFSET(sluice_host, enter, 96);
 SLUICE_OFFSET(sluice_host, log, 104);
 SLUICE_OFFSET(sluice_host, clock_ns, 112);
 SLUICE_OFFSET(sluice_host, extension, 120);
-SLUICE_SIZE(sluice_host, 128);
+SLUICE_OFFSET(sluice_host, wall_clock_ns, 128);
+SLUICE_SIZE(sluice_host, 136);
 SLUICE_VALUE(SLUICE_HOST_SIZE_1, 128u);
 
 // interceptor.h
@@ -369,7 +370,8 @@ SLUICE_OFFSET(sluice_selftest_case, expected_request, 32);
 SLUICE_OFFSET(sluice_selftest_case, response, 40);
 SLUICE_OFFSET(sluice_selftest_case, expected_response, 48);
 SLUICE_OFFSET(sluice_selftest_case, config, 56);
-SLUICE_SIZE(sluice_selftest_case, 64);
+SLUICE_OFFSET(sluice_selftest_case, wall_clock_ns, 64);
+SLUICE_SIZE(sluice_selftest_case, 72);
 SLUICE_VALUE(SLUICE_SELFTEST_CASE_SIZE_1, 64u);
 
 SLUICE_OFFSET(sluice_selftest, size, 0);

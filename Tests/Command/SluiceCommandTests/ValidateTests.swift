@@ -59,8 +59,20 @@ struct ValidateTests {
     ("misbehaves-in-activity", "INVENTS_TABLES", "extensions", "sluice."),
     ("misbehaves-in-activity", "EXPORTS_MORE", "exports-only-entry", "stray_symbol"),
     ("misbehaves-in-activity", "WRITES_EARLY", "phases", "(status_set, in on_request); ask may_call first"),
-    ("misbehaves-in-activity", "NEEDS_TIMERS", "least-host", "no optional feature: no timers"),
-    ("misbehaves-in-activity", "NEEDS_REWRITE", "least-host", "a plain request fails"),
+    (
+      "misbehaves-in-activity", "NEEDS_TIMERS", "least-host",
+      "no optional feature, no timers, after it was refused the table sluice.timers/1. If it is useless there, "
+        + "add at file scope: SLUICE_REQUIRES(timers);"
+    ),
+    (
+      "misbehaves-in-activity", "NEEDS_REWRITE", "least-host",
+      "a plain request fails, after it was refused method_set. If it is useless there, add at file scope: "
+        + "SLUICE_REQUIRES(rewrite);"
+    ),
+    (
+      "misbehaves-in-activity", "USES_TIMERS", "least-host",
+      "SIGSEGV after the host refused it the table sluice.timers/1"
+    ),
     ("has-places", "SILENT_REFUSAL", "places", "gave no reason"),
     ("ends-badly", "UNUSED", "exit-functions", "crashes with SIGABRT in a destructor of the library"),
     ("ends-badly", "ATEXIT", "exit-functions", "crashes with SIGABRT in a function that it registered with atexit"),

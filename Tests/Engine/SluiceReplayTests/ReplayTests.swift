@@ -89,6 +89,15 @@ import Testing
     #expect(report.text().hasSuffix("varies between runs of one build: a header x-now"))
   }
 
+  @Test func `in a replay, the wall clock of the host shows the time of the recording`() async throws {
+    let fixture = try await ReplayFixture()
+    let recordings = try await fixture.record("/", ["x-dated": "1"])
+    let report = try await fixture.compare(recordings)
+    #expect(
+      report.comparisons.map(\.notCompared) == [[]] && report.comparisons.allSatisfy(\.differences.isEmpty),
+      "\(report.text())")
+  }
+
   @Test(arguments: [["TIMEOUT_NS=2000000000"], []])
   func `another limit of a stage is a difference`(_ new: [String]) async throws {
     let fixture = try await ReplayFixture(old: ["TIMEOUT_NS=1000000000000"], new: new)

@@ -42,6 +42,36 @@ struct TrialStateTests {
     #expect(dry.reason.contains("self-test \"dries\" failed: the paint is dry"), "\(dry)")
   }
 
+  @Test func `a self-test fixes the clock, expects any value of a header, and expects a failure`() async throws {
+    #expect(try await TrialFixture.refusal(of: "tests-dates") == nil)
+  }
+
+  /// The arguments are a definition and what the refusal says.
+  @Test(arguments: [
+    (#"EXPECTED_REQUEST="{\"headers\": {\"x-time\": \"1\"}}""#, #"expected "1", found "1440938160000000000""#),
+    (#"EXPECTED_REQUEST="{\"headers\": {\"x-token\": {}}}""#, "headers.x-token: expected any value, found none"),
+    (#"EXPECTED_REQUEST="{\"headers\": {\"x-nonce\": null}}""#, "headers.x-nonce: expected null, found"),
+    (#"EXPECTED_REQUEST="{\"error\": {}}""#, "the request's error: expected any value, found none"),
+    (
+      #"EXPECTED_RESPONSE="{\"error\": {\"code\": \"other\"}}""#, #"the error.code: expected "other", found "no_token""#
+    ),
+    (#"EXPECTED_RESPONSE="{\"status\": 200}""#, "its transaction failed: "),
+    (#"EXPECTED_RESPONSE="{\"error\": null}""#, "its transaction failed: "),
+  ])
+  func `a self-test with another expectation fails, and says what was found`(
+    _ define: String, _ reason: String
+  ) async throws {
+    let error = try #require(try await TrialFixture.refusal(of: "tests-dates", [define]))
+    #expect(error.code == .selfTestFailed && error.reason.contains(reason), "\(error)")
+  }
+
+  @Test func `a self-test that expects a failure fails if the request succeeds`() async throws {
+    let define = #"EXPECTED_RESPONSE="{\"error\": {}}""#
+    #expect(try await TrialFixture.refusal(of: "tests-dates", [define]) == nil)
+    let error = try #require(try await TrialFixture.refusal(of: "tests-itself", [#"RESPONSE="{\"error\": {}}""#]))
+    #expect(error.reason.contains("its transaction did not fail: expected {}"), "\(error)")
+  }
+
   @Test(arguments: [#"DOCUMENT="{""#, #"DOCUMENT="{\"url\": 1}""#])
   func `a build whose self-test has an invalid document is refused`(_ define: String) async throws {
     let error = try #require(try await TrialFixture.refusal(of: "tests-itself", [define]))

@@ -9,6 +9,21 @@ struct AWSSigV4: Plugin, RequestInterceptor, IssueInterceptor {
   static let configurationDefaults: JSONValue? = SigningConfiguration.defaults
   static let selfTests = [
     SelfTest<AWSSigV4>(
+      "signs-published-example", "The signature is the one that AWS publishes for \"get-vanilla\".",
+      configuration: [
+        "accessKeyID": "AKIDEXAMPLE", "secretAccessKey": "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
+        "region": "us-east-1", "service": "service", "hosts": ["example.amazonaws.com"],
+      ], request: ["url": "https://example.amazonaws.com/"],
+      expectedRequest: [
+        "headers": [
+          "x-amz-date": "20150830T123600Z",
+          "authorization": JSONValue(
+            "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, "
+              + "SignedHeaders=host;x-amz-date, "
+              + "Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
+        ]
+      ], wallClock: .seconds(1_440_938_160)),
+    SelfTest<AWSSigV4>(
       "signs-listed-host", "The hash of the body is sent to the listed host.", configuration: example,
       request: ["url": "https://bucket.s3.eu-west-1.amazonaws.com/a"],
       expectedRequest: [
@@ -33,7 +48,8 @@ struct AWSSigV4: Plugin, RequestInterceptor, IssueInterceptor {
   init(configuration: SigningConfiguration, host: PluginHost) throws {
     let signer = try configuration.signer()
     let hosts = try host.hostList(configuration.hosts, named: "hosts")
-    stage = SigningStage(.hosts(hosts), configuration.payload == .signed ? .signed : .unsigned) { request, body in
+    let payload: SigningStage.Payload = configuration.payload == .signed ? .signed : .unsigned
+    stage = SigningStage(.hosts(hosts), payload, wallClock: { host.wallClock }) { request, body in
       try await host.work(onBehalfOf: request, body)
     } signer: { _ in
       signer

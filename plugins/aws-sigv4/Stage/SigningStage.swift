@@ -51,14 +51,19 @@ package struct SigningStage: RequestInterceptor, IssueInterceptor {
   /// Whether a date that the request already has is used, as curl does it.
   private let keepsDate: Bool
   private let signer: @Sendable (HTTPURL) throws(StageFailure) -> RequestSigner
+  private let wallClock: @Sendable () -> Duration
   private let work: Work
 
-  /// - Parameter signer: makes the signer for a request from its URL.
+  /// - Parameters:
+  ///   - wallClock: the time since 1970, called for each hop.
+  ///   - signer: makes the signer for a request from its URL.
   package init(
-    _ reach: Reach, _ payload: Payload, keepsDate: Bool = false, work: @escaping Work,
+    _ reach: Reach, _ payload: Payload, keepsDate: Bool = false,
+    wallClock: @escaping @Sendable () -> Duration = Self.systemClock, work: @escaping Work,
     signer: @escaping @Sendable (HTTPURL) throws(StageFailure) -> RequestSigner
   ) {
     (self.reach, self.payload, self.keepsDate, self.signer, self.work) = (reach, payload, keepsDate, signer, work)
+    self.wallClock = wallClock
   }
 
   package func intercept(_ request: StageRequest, context: RequestContext) async throws {
@@ -90,15 +95,15 @@ package struct SigningStage: RequestInterceptor, IssueInterceptor {
     let fields = try signer.fields(
       method: request.method, url: url, headers: headers,
       bodyHash: try headers[signer.bodyHashName] ?? bodyHash(request, signer, begun?.body),
-      date: date ?? SigningTime.text(Self.now))
+      date: date ?? SigningTime.text(Int(wallClock().components.seconds)))
     for field in fields { try Self.set(field, on: request) }
   }
 
-  /// The seconds since 1970. `time` is not used, because it can be a tick behind.
-  private static var now: Int {
+  /// `time` is not used, because it can be a tick behind.
+  package static let systemClock: @Sendable () -> Duration = {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
-    return time.tv_sec
+    return .seconds(time.tv_sec)
   }
 
   private static func isSigned(_ request: StageRequest) -> Bool { request.headers.bytes("authorization") != nil }

@@ -1,6 +1,7 @@
 import CSluice
 import Glibc
 import SluiceJSON
+import SluiceMessages
 
 /// The table `sluice.selftest/1`; nil for a type without cases. Created once, and kept as long as the library is
 /// mapped.
@@ -35,6 +36,7 @@ extension Plugin {
       table.response = text(test.response)
       table.expected_response = text(test.expectedResponse)
       table.config = text(test.configuration)
+      table.wall_clock_ns = UInt64(clamping: test.wallClock?.nanoseconds ?? 0)
       return table
     }
   }

@@ -24,4 +24,10 @@ public struct PluginHost: Sendable {
     isTrial = host.pointee.flags & UInt32(SLUICE_HOST_TRIAL) != 0
     canRetry = host.pointee.features & UInt32(SLUICE_FEATURE_RETRY) != 0
   }
+
+  /// The time on the wall clock, since 1970-01-01T00:00:00Z: for dates in messages. In a self-test case it is the time of
+  /// the case, if the case has one; in a replay it is the time of the recording.
+  public var wallClock: Duration {
+    .nanoseconds(Int64(clamping: link.withHost { sluice_wall_clock_ns($0) } ?? sluice_wall_clock_ns(nil)))
+  }
 }

@@ -11,7 +11,7 @@ public import SluiceJSON
 ///
 /// The request passes through all stages of the plugin to a simulated wire, and the response passes back. Only the
 /// members that an expected document names are compared, within `headers` and `body` too; `null` means that a member
-/// must not exist. Cases run in a child process, in a trial (``PluginHost/isTrial``), on an instance that is not
+/// must not exist, and an empty object that it exists, with any value. Cases run in a child process, in a trial (``PluginHost/isTrial``), on an instance that is not
 /// activated.
 public struct SelfTest<Tested: Plugin>: Sendable {
   /// Stable, `[a-z0-9-]`.
@@ -27,8 +27,11 @@ public struct SelfTest<Tested: Plugin>: Sendable {
   public var expectedRequest: JSONValue?
   /// The answer of the wire; nil means a 200 without a body.
   public var response: JSONValue?
-  /// The expected response for the caller.
+  /// The expected response for the caller. With the member `error`, as in result documents, the transaction must fail:
+  /// `["error": ["code": "no_token"]]`.
   public var expectedResponse: JSONValue?
+  /// What ``PluginHost/wallClock`` returns during the case; nil means the time of the system.
+  public var wallClock: Duration?
   /// Additional checks, which run after the comparison of documents; a thrown error fails the case.
   public var run: (@Sendable (Tested) throws -> Void)?
 
@@ -36,7 +39,7 @@ public struct SelfTest<Tested: Plugin>: Sendable {
   public init(
     _ name: String, _ description: String, configuration: JSONValue? = nil, request: JSONValue? = nil,
     expectedRequest: JSONValue? = nil, response: JSONValue? = nil, expectedResponse: JSONValue? = nil,
-    run: (@Sendable (Tested) throws -> Void)? = nil
+    wallClock: Duration? = nil, run: (@Sendable (Tested) throws -> Void)? = nil
   ) {
     self.name = name
     self.description = description
@@ -45,6 +48,7 @@ public struct SelfTest<Tested: Plugin>: Sendable {
     self.expectedRequest = expectedRequest
     self.response = response
     self.expectedResponse = expectedResponse
+    self.wallClock = wallClock
     self.run = run
   }
 }

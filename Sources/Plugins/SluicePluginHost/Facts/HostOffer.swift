@@ -53,7 +53,7 @@ public struct HostFeatures: OptionSet, Hashable, Sendable {
   public static let all = features.reduce(into: HostFeatures()) { $0.formUnion(Self(rawValue: UInt32($1.bit))) }
 
   /// Makes a set from names, and ignores names that these headers do not know.
-  init(named names: Set<String>) {
+  package init(named names: Set<String>) {
     let found = Self.features.filter { names.contains($0.name) }
     self = found.reduce(into: []) { $0.formUnion(Self(rawValue: UInt32($1.bit))) }
   }

@@ -30,6 +30,8 @@ final class HostHandle: @unchecked Sendable {
   let openHostLists = Atomic<Int>(0)
   private let limitCount = Atomic<Int>(0)
   private let fieldCount = Atomic<Int>(0)
+  /// The features that ``lacks(_:_:)`` has reported.
+  private let lacking = Atomic<UInt32>(0)
   /// The table that the plugin gets.
   let table: UnsafePointer<sluice_host>
   private(set) weak var runtime: HostRuntime?
@@ -102,6 +104,19 @@ final class HostHandle: @unchecked Sendable {
     var number = count
     while number % 10 == 0 { number /= 10 }
     if number == 1 { log(.warning, "has reached a limit: \(words)\(count > 1 ? "; \(count) refusals so far" : "")") }
+  }
+
+  /// Notes that the plugin asked for a function or a table of a feature that the host does not offer, and returns the
+  /// status of such a call. Only the first call for a feature is logged.
+  @inline(never)
+  func lacks(_ feature: HostFeatures, _ function: String) -> sluice_status {
+    let known = lacking.bitwiseOr(feature.rawValue, ordering: .relaxed).oldValue
+    if known & feature.rawValue == 0 {
+      runtime?.noteLacking(feature, function)
+      let names = feature.names.joined(separator: " or ")
+      log(.debug, "asked for \(function), which this host does not offer (feature \(names))")
+    }
+    return Status.unsupported
   }
 
   /// Warns of fields that no longer describe the body. Logs only the first warning, the tenth, and so on.

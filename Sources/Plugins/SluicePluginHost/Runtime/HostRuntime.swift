@@ -31,6 +31,7 @@ package final class HostRuntime: Sendable {
   let minimumLogLevel: PluginLogEntry.Level
   /// nil in a host that answers no challenges.
   let credentials: CredentialAnswer?
+  let noteLacking: @Sendable (HostFeatures, String) -> Void
   let pool: BlockingPool
   /// Counts the BLOCKING calls under way: calls in the pool and calls that wait for their turn.
   let blockingCalls: CallCount
@@ -40,6 +41,7 @@ package final class HostRuntime: Sendable {
   /// do not wait for each other.
   let work: BlockingPool
   let gate = Gate()
+  private let fixedTime = Atomic<UInt64>(0)
   private let next = Atomic<Int>(0)
   private let values = Locked<[String: ValueTable]>([:])
   /// The tables by the ids of plugins.
@@ -62,13 +64,16 @@ package final class HostRuntime: Sendable {
   ///   - blockingThreads: the maximum number of BLOCKING calls that run at the same time.
   ///   - minimumLogLevel: log lines of plugins below this level are dropped; plugins can query it.
   ///   - credentials: called on the loop of the exchange.
+  ///   - noteLacking: called on any thread when an instance first asks for a function or a table of a feature that the
+  ///     host does not offer, with the feature and what the plugin asked for.
   ///   - log: called on any thread; must not block for long.
   package init(
     loops: [LoopEnvironment], programName: String, programVersion: String, features: HostFeatures = .offered,
     isTrial: Bool = false, trustsSchemas: Bool = false,
     callOuts: CallOutLimits = CallOutLimits(), blockingCalls: Int = 1_024, blockingThreads: Int = 16,
     credentials: CredentialAnswer? = nil,
-    minimumLogLevel: PluginLogEntry.Level = .debug, log: @escaping Log
+    minimumLogLevel: PluginLogEntry.Level = .debug,
+    noteLacking: @escaping @Sendable (HostFeatures, String) -> Void = { _, _ in }, log: @escaping Log
   ) {
     self.loops = loops
     self.programName = programName
@@ -81,6 +86,7 @@ package final class HostRuntime: Sendable {
     self.log = log
     self.minimumLogLevel = minimumLogLevel
     self.credentials = credentials
+    self.noteLacking = noteLacking
     self.blockingCalls = CallCount(limit: blockingCalls)
     pool = BlockingPool(maximumThreads: blockingThreads)
     control = BlockingPool(maximumThreads: 16, name: "sluice-control")
@@ -119,6 +125,16 @@ package final class HostRuntime: Sendable {
 
   /// The monotonic clock. [any]
   package var now: Instant { loops.first?.loop.now ?? .distantFuture }
+
+  /// From now on, plugins get this time as that of the wall clock, in nanoseconds since 1970-01-01T00:00:00Z; with 0 they
+  /// get the time of the system. [any]
+  package func fixWallClock(at time: UInt64) { fixedTime.store(time, ordering: .relaxed) }
+
+  /// What plugins get as the time of the wall clock; nil in a host without loops. [any]
+  var wallClock: Duration? {
+    let fixed = fixedTime.load(ordering: .relaxed)
+    return fixed == 0 ? loops.first?.loop.wallClock : .nanoseconds(Int64(clamping: fixed))
+  }
 
   /// The loop for a new timer. On the thread of a loop it is that loop, because a timer fires on the loop that started
   /// it. On other threads, the loops take turns.

@@ -12,6 +12,8 @@ package struct SelfTestCase: Sendable {
   package let response: JSONValue?
   package let expectedResponse: JSONValue?
   package let configuration: JSONValue?
+  /// The wall clock during the case, in nanoseconds since 1970-01-01T00:00:00Z; 0 for that of the system.
+  package let wallClock: UInt64
 
   /// Whether the case has a message to send through a stage.
   package var hasDocuments: Bool {
@@ -34,6 +36,7 @@ package struct SelfTestCase: Sendable {
     response = try Self.document(table.response, "response", reader)
     expectedResponse = try Self.document(table.expected_response, "expected_response", reader)
     configuration = try Self.document(table.config, "config", reader)
+    wallClock = table.wall_clock_ns
   }
 
   private static func document(

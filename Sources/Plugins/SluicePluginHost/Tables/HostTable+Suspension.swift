@@ -7,7 +7,7 @@ extension HostTable {
     _ host: UnsafePointer<sluice_host>?, _ token: sluice_token, _ verdict: sluice_verdict
   ) -> sluice_status {
     guard let handle = HostHandle.of(host) else { return Status.stale }
-    guard handle.features.contains(.suspend) else { return Status.unsupported }
+    guard handle.features.contains(.suspend) else { return handle.lacks(.suspend, "resume") }
     guard let instance = handle.instance else {
       // The generation has ended, so none of its tokens is valid.
       handle.report(.staleToken)
@@ -17,7 +17,9 @@ extension HostTable {
       handle.report(.invalidArgument, "resume with the verdict \(verdict)")
       return Status.invalid
     }
-    if verdict == VerdictNumber.retry, !handle.features.contains(.retry) { return Status.unsupported }
+    if verdict == VerdictNumber.retry, !handle.features.contains(.retry) {
+      return handle.lacks(.retry, "resume with SLUICE_VERDICT_RETRY")
+    }
     let token = SuspensionToken(token)
     guard let environment = instance.environment(of: token) else {
       handle.report(.staleToken)
@@ -41,7 +43,7 @@ extension HostTable {
     _ context: UnsafeMutableRawPointer?
   ) -> sluice_status {
     guard let handle = HostHandle.of(host) else { return Status.closing }
-    guard handle.features.contains(.suspend) else { return Status.unsupported }
+    guard handle.features.contains(.suspend) else { return handle.lacks(.suspend, "post") }
     guard let instance = handle.instance else { return Status.closing }
     guard let function, let environment = instance.environment(at: Int(loop)) else {
       handle.report(.invalidArgument, function == nil ? "post without a function" : "post to loop \(loop)")

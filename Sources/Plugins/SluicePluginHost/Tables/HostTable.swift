@@ -1,5 +1,6 @@
 import CSluice
 import Glibc
+import SluiceMessages
 import SluicePipeline
 
 /// The functions of `sluice_host`.
@@ -52,6 +53,7 @@ package enum HostTable {
     table.log = { HostTable.log($0, $1, $2) }
     table.clock_ns = { HostTable.clock($0) }
     table.extension = { HostTable.extension($0, $1) }
+    table.wall_clock_ns = { HostTable.wallClock($0) }
     return table
   }
 
@@ -71,14 +73,24 @@ package enum HostTable {
     return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
   }
 
+  private static func wallClock(_ host: UnsafePointer<sluice_host>?) -> UInt64 {
+    if let time = HostHandle.of(host)?.runtime?.wallClock { return UInt64(clamping: time.nanoseconds) }
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+  }
+
   private static func `extension`(
     _ host: UnsafePointer<sluice_host>?, _ id: UnsafePointer<CChar>?
   ) -> UnsafeRawPointer? {
-    guard let id, let features = HostHandle.of(host)?.features else { return nil }
+    guard let id, let handle = HostHandle.of(host) else { return nil }
     func offer<Table>(
       _ name: String, _ feature: HostFeatures, _ table: @autoclosure () -> UnsafePointer<Table>
     ) -> UnsafeRawPointer? {
-      strcmp(id, name) == 0 && !features.isDisjoint(with: feature) ? UnsafeRawPointer(table()) : nil
+      guard strcmp(id, name) == 0 else { return nil }
+      if !handle.features.isDisjoint(with: feature) { return UnsafeRawPointer(table()) }
+      _ = handle.lacks(feature, "the table \(name)")
+      return nil
     }
     // These tables need nothing of the engine, so every host has them.
     if strcmp(id, SLUICE_SPANS_ID) == 0 { return UnsafeRawPointer(SpanFunctions.shared) }

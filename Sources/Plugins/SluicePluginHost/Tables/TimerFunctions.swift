@@ -39,7 +39,7 @@ enum TimerFunctions {
     _ timer: UnsafeMutablePointer<sluice_timer>?
   ) -> sluice_status {
     guard let handle = HostHandle.of(host), let instance = handle.instance else { return Status.closing }
-    guard handle.features.contains(.notifications) else { return Status.unsupported }
+    guard handle.features.contains(.notifications) else { return handle.lacks(.notifications, "schedule") }
     let period = Duration.nanoseconds(Int64(clamping: period))
     if let mistake = mistake(instance, name, period, timeout) {
       handle.report(.invalidArgument, mistake)

@@ -16,7 +16,7 @@ enum WantBodyFunctions {
   private static func wantBody(_ handle: OpaquePointer?, _ side: sluice_side) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard side < 2 else { return called.refuse(.invalidArgument, "want_body: side \(side)") }
-    guard called.offers(.body(of: side)) else { return Status.unsupported }
+    guard called.offers(.body(of: side)) else { return called.lacks(.body(of: side), "want_body") }
     guard called.phase == .request else { return called.refuse(.refusedWrite, "want_body") }
     if side == 1 {
       called.exchange.wantResponseBody(called.call.pointee.instance)

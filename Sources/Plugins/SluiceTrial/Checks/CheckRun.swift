@@ -44,10 +44,12 @@ struct CheckRun {
   /// A host that answers call-outs with the user's response, or otherwise with a generic one.
   func host(
     loops: Int = 1, features: HostFeatures = .offered,
+    noteLacking: @escaping @Sendable (TrialHost.LackingFeature) -> Void = { _ in },
     answer: @escaping TrialHost.Answer = { _ in .response(Response(status: 200)) }
   ) throws(TrialFailure) -> TrialHost {
     try TrialHost(
-      loops: loops, features: features, callOutAnswer: CallOutAnswer(request.payload).response, answer: answer)
+      loops: loops, features: features, callOutAnswer: CallOutAnswer(request.payload).response,
+      noteLacking: noteLacking, answer: answer)
   }
 
   func library(_ host: TrialHost) throws -> TrialLibrary { try TrialLibrary(request, channel, host: host.runtime) }

@@ -20,25 +20,38 @@ extension ConformanceCheck {
       "least-host",
       "On a host with only the required features, the plugin can be created and lets a plain request pass"
     ) { run in
-      let required = try LibraryFacts(of: LibraryImage(reading: run.request.path)).requiredFeatures.features
+      let facts = try LibraryFacts(of: LibraryImage(reading: run.request.path))
+      let required = facts.requiredFeatures.features
       let full = try run.host(answer: TrafficGenerator.echo)
       try run.destroy(run.instance(run.library(full).generation, full))
-      let least = try run.host(features: required, answer: TrafficGenerator.echo)
-      let offered = required.names.isEmpty ? "no optional feature" : "only \(required.names.joined(separator: ", "))"
-      do {
-        let passes = try run.passesPlainRequest(on: full)
-        guard try !run.passesPlainRequest(on: least), passes else { return }
-        throw TrialFailure("a plain request fails on a host that offers \(offered); \(requiresAdvice)")
-      } catch let error as PluginError {
-        throw TrialFailure("on a host that offers \(offered): \(error.reason); \(requiresAdvice)")
+      guard try run.passesPlainRequest(on: full), let reason = try run.failure(with: required, facts) else { return }
+      // Leaves out one feature after the other, as long as the request passes. What is left is needed.
+      var needed = HostFeatures.offered.subtracting(required)
+      for name in needed.names {
+        let fewer = needed.subtracting(HostFeatures(named: [name]))
+        if try run.failure(with: required.union(fewer), facts) == nil { needed = fewer }
       }
+      let offered = required.names.isEmpty ? "no optional feature" : "only \(required.names.joined(separator: ", "))"
+      throw TrialFailure("on a host that offers \(offered), \(reason). \(facts.advice(requiring: needed))")
     },
   ]
-
-  private static let requiresAdvice = "name the needed features with SLUICE_REQUIRES"
 }
 
 extension CheckRun {
+  /// Why the plugin fails on a host with these features; nil if a plain request passes.
+  fileprivate func failure(with features: HostFeatures, _ facts: LibraryFacts) throws -> String? {
+    // A plugin that calls a function of a table that it did not get crashes. The report of the crash has the last step.
+    let host = try host(features: features) { lacking in
+      channel.step("after the host refused it \(lacking.function). \(facts.advice(requiring: lacking.feature))")
+    } answer: {
+      TrafficGenerator.echo($0)
+    }
+    var reason = "a plain request fails"
+    do { if try passesPlainRequest(on: host) { return nil } } catch let error as PluginError { reason = error.reason }
+    let refused = host.lackingFeatures.map(\.function)
+    return refused.isEmpty ? reason : "\(reason), after it was refused \(refused.joined(separator: ", "))"
+  }
+
   /// Creates an instance on the host, and sends requests through it. Returns whether a plain request succeeds.
   fileprivate func passesPlainRequest(on host: TrialHost) throws -> Bool {
     let offered = host.runtime.features == .offered ? "" : " on a host that offers only what its note requires"
@@ -58,6 +71,18 @@ extension CheckRun {
     }
     try destroy(instance)
     return isSuccess
+  }
+}
+
+extension LibraryFacts {
+  /// The lines with which the plugin requires the features, in its own language.
+  fileprivate func advice(requiring features: HostFeatures) -> String {
+    let lines = features.names.map { name in
+      guard language == .swift else { return "SLUICE_REQUIRES(\(name));" }
+      let words = name.split(separator: "_").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+      return "@section(\".sluice.requires.\(name)\") @used let requires\(words) = true"
+    }
+    return "If it is useless there, add at file scope: \(lines.joined(separator: " "))"
   }
 }
 

@@ -35,6 +35,8 @@ struct SelfTestRun {
   }
 
   private func run(_ test: SelfTestCase) throws(PluginError) {
+    host.runtime.fixWallClock(at: test.wallClock)
+    defer { host.runtime.fixWallClock(at: 0) }
     guard let configuration = test.configuration else { return try run(test, on: instance) }
     let own = try PluginInstance(
       instance.generation, name: instance.name, configuration: configuration, runtime: host.runtime)
@@ -67,15 +69,27 @@ struct SelfTestRun {
   private static var plainRequest: JSONValue { ["method": "GET", "url": "http://example.com/"] }
 
   private func compare(_ test: SelfTestCase, _ result: TransactionResult) throws(PluginError) {
-    if let error = result.error { throw failure(test, "its transaction failed: \(error)") }
+    let expectedError = test.expectedResponse?["error"] ?? .null
+    if let error = result.error {
+      guard !expectedError.isNull else { throw failure(test, "its transaction failed: \(error)") }
+      try compare(test, "the error", expectedError, Self.document(error))
+    } else if !expectedError.isNull {
+      throw failure(test, "its transaction did not fail: expected \(expectedError)")
+    }
     if let expected = test.expectedRequest {
       guard let issued = result.issuedRequest else { throw failure(test, "no request was sent") }
       try compare(test, "request", expected) { RequestDocument.make(issued, body: $0) }
     }
-    if let expected = test.expectedResponse {
+    if let expected = test.expectedResponse, expectedError.isNull {
       guard let response = result.response else { throw failure(test, "there was no response") }
       try compare(test, "response", expected) { ResponseDocument.make(response, body: $0) }
     }
+  }
+
+  private static func document(_ error: TransactionError) -> JSONValue {
+    let document: JSONValue = ["code": JSONValue(error.code.rawValue), "message": JSONValue(error.message)]
+    document["stage"] = error.stage.map { JSONValue($0) }
+    return document
   }
 
   private func compare(
@@ -89,10 +103,14 @@ struct SelfTestRun {
   }
 
   /// Compares two values. In an object, only the members that `expected` has are compared; if `expected` has null for a
-  /// member, `found` must not have the member.
+  /// member, `found` must not have the member, and if it has an empty object, `found` must have the member.
   private func compare(
     _ test: SelfTestCase, _ place: String, _ expected: JSONValue, _ found: JSONValue
   ) throws(PluginError) {
+    if expected == .object() {
+      guard found.isNull else { return }
+      throw failure(test, "\(place): expected any value, found none")
+    }
     guard expected.isObject, found.isObject || found.isNull else {
       guard found != expected else { return }
       throw failure(test, "\(place): expected \(expected), found \(found)")

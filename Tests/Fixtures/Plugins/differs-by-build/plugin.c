@@ -1,6 +1,6 @@
 // Stamps BUILD into requests and responses, and sends SECRET. Builds differ only in these two values. For a request
-// with the header x-trap it executes TRAP. A request with x-varies gets a header with the time. A request with x-late
-// is resumed by a posted function. With RETRIES a 503 is retried. A Bearer challenge is answered. With TIMEOUT_NS the
+// with the header x-trap it executes TRAP. A request with x-varies gets a header with the time of the system, and
+// one with x-dated a header with the wall clock of the host. A request with x-late is resumed by a posted function. With RETRIES a 503 is retried. A Bearer challenge is answered. With TIMEOUT_NS the
 // transaction gets this limit.
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
@@ -53,6 +53,11 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
     clock_gettime(CLOCK_MONOTONIC, &now);
     snprintf(line, sizeof line, "%lld.%09ld", (long long)now.tv_sec, now.tv_nsec);
     api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-now"), text(line));
+  }
+  if (asks(instance, exchange, "x-dated")) {
+    char line[32];
+    snprintf(line, sizeof line, "%llu", (unsigned long long)sluice_wall_clock_ns(host_of(instance)));
+    api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-date"), text(line));
   }
   if (!asks(instance, exchange, "x-late")) return SLUICE_VERDICT_CONTINUE;
   struct work *work = malloc(sizeof *work);

@@ -1,6 +1,6 @@
 // Breaks one rule, depending on which of these macros is defined: PRINTS, LEAVES_THREAD, LEAVES_FILE, HANDLES_SIGNAL,
 // SLOW_DEACTIVATE, NEVER_RESUMES, CRASHES_ON_BYTES, OPENS_IN_CREATE, SILENT_REFUSAL, OVERLAPS, INVENTS_TABLES,
-// EXPORTS_MORE, WRITES_EARLY, NEEDS_TIMERS, NEEDS_REWRITE, KEEPS_LIST. If none is defined, it is correct.
+// EXPORTS_MORE, WRITES_EARLY, NEEDS_TIMERS, USES_TIMERS, NEEDS_REWRITE, KEEPS_LIST. If none is defined, it is correct.
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -29,6 +29,10 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
 #endif
 #ifdef NEEDS_TIMERS
   if (!host->extension(host, SLUICE_TIMERS_ID)) return sluice_error_set(error, "no timers");
+#endif
+#ifdef USES_TIMERS
+  const sluice_timers *timers = host->extension(host, SLUICE_TIMERS_ID);
+  timers->cancel(host, 1);
 #endif
 #ifdef KEEPS_LIST
   const sluice_origins *origins = host->extension(host, SLUICE_ORIGINS_ID);

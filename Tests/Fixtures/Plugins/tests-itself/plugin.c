@@ -1,5 +1,5 @@
 // Sets a header whose value is configured, and has self-test cases for it. VALUE is the value that a case expects, RUN
-// is the answer of the second case, and DOCUMENT is the request of the first case.
+// is the answer of the second case, DOCUMENT is the request of the first case, and RESPONSE the response that it expects.
 #include "../stage.h"
 
 #ifndef VALUE
@@ -12,6 +12,10 @@
 
 #ifndef DOCUMENT
 #define DOCUMENT "{\"url\": \"http://example.com/a\", \"headers\": {\"accept\": \"*/*\"}}"
+#endif
+
+#ifndef RESPONSE
+#define RESPONSE "{\"status\": 201, \"body\": {\"text\": \"ok\"}}"
 #endif
 
 struct painter {
@@ -72,7 +76,7 @@ static const void *extension(const char *id) {
                    .request = DOCUMENT,
                    .expected_request = "{\"method\": \"GET\", \"headers\": {\"accept\": \"*/*\", \"x-color\": \"" VALUE "\"}}",
                    .response = "{\"status\": 200, \"body\": {\"text\": \"ok\"}}",
-                   .expected_response = "{\"status\": 201, \"body\": {\"text\": \"ok\"}}",
+                   .expected_response = RESPONSE,
                    .config = "{\"color\": \"blue\"}");
   static const sluice_selftest_case dries =
       SLUICE_TABLE(sluice_selftest_case, .name = "dries", .description = "The paint dries.");

@@ -62,6 +62,11 @@ extension CalledExchange {
   /// Whether the host has the feature.
   func offers(_ feature: HostFeatures) -> Bool { call.pointee.instance.hostHandle.features.contains(feature) }
 
+  /// Notes that the plugin called a function of a feature that the host does not offer, and returns its status.
+  func lacks(_ feature: HostFeatures, _ function: String) -> sluice_status {
+    call.pointee.instance.hostHandle.lacks(feature, function)
+  }
+
   @inline(never)
   func refuse(_ kind: Violation, _ detail: String) -> sluice_status {
     let place = PluginCallback(rawValue: phase.rawValue).map { ", in \($0.name)" } ?? ""

@@ -22,7 +22,9 @@ enum ExchangeAnswers {
     guard called.phase.responds else {
       return failed(called, called.refuse(.refusedWrite, "respond"), "respond is not allowed in this call")
     }
-    guard called.mayRespond else { return failed(called, Status.unsupported, "this host does not offer respond") }
+    guard called.mayRespond else {
+      return failed(called, called.lacks(.respond, "respond"), "this host does not offer respond")
+    }
     guard (200...999).contains(status) else {
       return failed(
         called, called.refuse(.invalidArgument, "respond: \(status)"), "it responded with the status \(status)")
@@ -68,7 +70,9 @@ enum ExchangeAnswers {
     guard called.phase.responds else {
       return failed(called, called.refuse(.refusedWrite, "retry"), "retry is not allowed in this call")
     }
-    guard called.offers(.retry) else { return failed(called, Status.unsupported, "this host does not offer retry") }
+    guard called.offers(.retry) else {
+      return failed(called, called.lacks(.retry, "retry"), "this host does not offer retry")
+    }
     called.record.retryDelay = .nanoseconds(Int64(clamping: delay))
     called.call.pointee.hasDetails = true
     return VerdictNumber.retry
@@ -102,6 +106,7 @@ enum ExchangeAnswers {
     guard let token else { return called.refuse(.invalidArgument, "suspend") }
     let status = called.status(of: .suspend)
     if status == Status.refused { return called.refuse(.refusedWrite, "suspend") }
+    if status == Status.unsupported { return called.lacks(.suspend, "suspend") }
     guard status == Status.ok else { return status }
     guard let taken = called.call.pointee.offeredToken ?? called.exchange.suspend() else { return Status.already }
     called.call.pointee.token = taken

@@ -15,7 +15,7 @@ enum ExchangeBody {
   ) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard let bytes, side < 2 else { return called.refuse(.invalidArgument, "body_get") }
-    guard called.offersBody(of: side) else { return Status.unsupported }
+    guard called.offersBody(of: side) else { return called.lacks(.body(of: side), "body_get") }
     switch body(called, side) {
     case .empty, nil: return Status.absent
     case .file, .stream: return Status.unsupported
@@ -29,7 +29,7 @@ enum ExchangeBody {
   static func set(_ handle: OpaquePointer?, _ side: sluice_side, _ bytes: sluice_bytes) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard side < 2, let bytes = bytes.bytes else { return called.refuse(.invalidArgument, "body_set") }
-    guard called.offersBody(of: side) else { return Status.unsupported }
+    guard called.offersBody(of: side) else { return called.lacks(.body(of: side), "body_set") }
     guard side == 0 ? called.phase.writesRequest : called.writesResponse else {
       return called.refuse(.refusedWrite, "body_set")
     }
@@ -56,7 +56,7 @@ enum ExchangeBody {
     guard side < 2, flags & ~known == 0, let path else {
       return called.refuse(.invalidArgument, "body_set_file: an invalid side or flags, or a path that is not absolute")
     }
-    guard called.offersBody(of: side) else { return Status.unsupported }
+    guard called.offersBody(of: side) else { return called.lacks(.body(of: side), "body_set_file") }
     guard side == 0 ? called.phase.writesRequest : called.writesResponse else {
       return called.refuse(.refusedWrite, "body_set_file")
     }
@@ -90,7 +90,7 @@ enum ExchangeBody {
   ) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard side < 2 else { return called.refuse(.invalidArgument, "body_file: side \(side)") }
-    guard called.offersBody(of: side) else { return Status.unsupported }
+    guard called.offersBody(of: side) else { return called.lacks(.body(of: side), "body_file") }
     guard case .file(let file) = body(called, side) else { return Status.absent }
     path?.pointee = called.lend(file.path)
     bytes?.pointee = UInt64(clamping: file.byteCount)
@@ -100,7 +100,7 @@ enum ExchangeBody {
   static func write(_ handle: OpaquePointer?, _ side: sluice_side, _ bytes: sluice_bytes) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard side < 2, let bytes = bytes.bytes else { return called.refuse(.invalidArgument, "body_write") }
-    guard called.offers(.streamedBody) else { return Status.unsupported }
+    guard called.offers(.streamedBody) else { return called.lacks(.streamedBody, "body_write") }
     guard called.isPiece(of: side) else { return called.refuse(.refusedWrite, "body_write") }
     if let output = called.call.pointee.output { return append(bytes, to: &output.pointee) }
     guard let token = called.call.pointee.token,
@@ -116,7 +116,7 @@ enum ExchangeBody {
     guard let (name, value) = ExchangeHeaders.fields(name, value, called.phase) else {
       return ExchangeHeaders.refuseField(called, name, value)
     }
-    guard called.offers(.streamedBody) else { return Status.unsupported }
+    guard called.offers(.streamedBody) else { return called.lacks(.streamedBody, "trailer_add") }
     guard called.isPiece(of: side) else { return called.refuse(.refusedWrite, "trailer_add") }
     if side == 0, !called.exchange.takesRequestTrailers { return Status.unsupported }
     guard !FieldSyntax.isBarredFromTrailers(name.span) else {

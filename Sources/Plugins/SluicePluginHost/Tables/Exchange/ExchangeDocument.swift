@@ -17,7 +17,14 @@ enum ExchangeDocument {
       _ = called.refuse(.invalidArgument, "json: side \(side), flags \(flags)")
       return nil
     }
-    guard called.offers(.document), flags & body == 0 || called.offersBody(of: side) else { return nil }
+    guard called.offers(.document) else {
+      _ = called.lacks(.document, "json")
+      return nil
+    }
+    guard flags & body == 0 || called.offersBody(of: side) else {
+      _ = called.lacks(.body(of: side), "json with SLUICE_JSON_BODY")
+      return nil
+    }
     guard called.phase != .issue, isAllowed(called, side, flags) else {
       _ = called.refuse(.refusedWrite, "json in this call")
       return nil

@@ -26,7 +26,7 @@ enum ExchangeLine {
 
   static func setMethod(_ handle: OpaquePointer?, _ method: sluice_text) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
-    guard called.offers(.rewrite) else { return Status.unsupported }
+    guard called.offers(.rewrite) else { return called.lacks(.rewrite, "method_set") }
     guard called.phase.writesRequest else { return called.refuse(.refusedWrite, "method_set") }
     guard let bytes = method.bytes else { return called.refuse(.invalidArgument, "method_set") }
     do { try Request.check(method: bytes.span) } catch {
@@ -44,7 +44,7 @@ enum ExchangeLine {
 
   static func setURL(_ handle: OpaquePointer?, _ url: sluice_text) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
-    guard called.offers(.rewrite) else { return Status.unsupported }
+    guard called.offers(.rewrite) else { return called.lacks(.rewrite, "url_set") }
     guard called.phase.writesRequest else { return called.refuse(.refusedWrite, "url_set") }
     guard let text = url.string else { return called.refuse(.invalidArgument, "url_set") }
     do {
