@@ -102,6 +102,29 @@ import Testing
     #expect(try await Tool.run("check", "-c", good).status == 0)
   }
 
+  @Test func `check names the lists that a plugin fits and is not in`() async throws {
+    let folder = try TemporaryDirectory()
+    let plugins = #"{"plugins": {"edit": {"library": "\#(BuiltProducts.library("json-edit"))"}}, "#
+    let half = try folder.write(plugins + #""request": ["edit"]}"#, to: "half.json")
+    let result = try await Tool.run("check", "-c", half)
+    let unused = #"  unused: on_response of edit, which is not in "response""#
+    #expect(result.status == 0 && result.outputText.contains(unused), "\(result.outputText)")
+    let document = try #require(try await Tool.run("check", "--json", "-c", half).documents.first)
+    let missing: JSONValue = [["plugin": "edit", "list": "response", "callback": "on_response"]]
+    #expect(document["missingLists"] == missing, "\(document)")
+    let whole = try folder.write(plugins + #""request": ["edit"], "response": ["edit"]}"#, to: "whole.json")
+    #expect(try await Tool.run("check", "-c", whole).outputText.contains("unused") == false)
+  }
+
+  @Test func `a plugin in a list that it does not fit is refused with the lists that it fits`() async throws {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(
+      #"{"plugins": {"edit": {"library": "\#(BuiltProducts.library("json-edit"))"}}, "issue": ["edit"]}"#, to: "c.json")
+    let result = try await Tool.run("check", "-c", file)
+    let reason = #"is in "issue" but has no on_issue; move it to "request" and "response", which it has callbacks for"#
+    #expect(result.status != 0 && result.errorText.contains(reason), "\(result.errorText)")
+  }
+
   @Test func `a valid configuration is reported as valid`() async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write("{}", to: "c.json")

@@ -19,12 +19,13 @@ enum CheckCommand {
 
   private static func check(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     guard let file = arguments["config"] else { throw CommandError(.usage, "check: expected -c FILE, a configuration") }
-    let (configuration, problems) = problems(of: file)
+    let (configuration, outcome) = outcome(of: file)
+    let problems = outcome.problems
     let swapWarnings = configuration.map(swapWarnings) ?? []
     if arguments.has("json") {
-      try StandardOutput.write(verdict(file, configuration, problems, (configuration?.warnings ?? []) + swapWarnings))
+      try StandardOutput.write(verdict(file, configuration, outcome, (configuration?.warnings ?? []) + swapWarnings))
     } else if let configuration, problems.isEmpty {
-      try StandardOutput.write(words(file, configuration))
+      try StandardOutput.write(words(file, configuration, outcome.missingLists))
     }
     if !arguments.has("json") {
       // The engine of the trial has already logged the warnings of the configuration.
@@ -34,16 +35,16 @@ enum CheckCommand {
     return problems.first?.status ?? .succeeded
   }
 
-  private static func problems(of file: String) -> (Configuration?, [CommandError]) {
+  private static func outcome(of file: String) -> (Configuration?, CheckTrial.Outcome) {
     do throws(CommandError) {
       let text = try text(of: file)
       let configuration = try EngineStart.configuration(text, of: file)
       // All libraries are checked here, because the engine would stop at the first problem.
       let refusals = configuration.plugins.compactMap { refusal($0, configuration) }
-      guard refusals.isEmpty else { return (configuration, refusals) }
-      return (configuration, try CheckTrial(file, text, configuration).problems())
+      guard refusals.isEmpty else { return (configuration, CheckTrial.Outcome(problems: refusals)) }
+      return (configuration, try CheckTrial(file, text, configuration).outcome())
     } catch {
-      return (nil, [error])
+      return (nil, CheckTrial.Outcome(problems: [error]))
     }
   }
 
@@ -67,24 +68,28 @@ enum CheckCommand {
     }
   }
 
-  private static func words(_ file: String, _ configuration: Configuration) -> String {
+  private static func words(_ file: String, _ configuration: Configuration, _ missing: [MissingList]) -> String {
     let lists = [
       ("request", configuration.request), ("issue", configuration.issue), ("response", configuration.response),
       ("tracers", configuration.tracers),
     ]
     let stages = lists.filter { !$0.1.isEmpty }
       .map { "  \($0.0): \($0.1.map(\.plugin).joined(separator: ", "))\n" }.joined()
+    let unused = missing.map { missing in
+      "  unused: \(missing.callback) of \(missing.plugin), which is not in \"\(missing.list.rawValue)\"\n"
+    }.joined()
     let count = configuration.plugins.count
-    return "ok: \(file): \(count) \(count == 1 ? "plugin" : "plugins")\n\(stages)"
+    return "ok: \(file): \(count) \(count == 1 ? "plugin" : "plugins")\n\(stages)\(unused)"
   }
 
   /// The verdict, such as `{"ok": false, "file": …, "problems": ["…"]}`, on one line.
   private static func verdict(
-    _ file: String, _ configuration: Configuration?, _ problems: [CommandError], _ warnings: [String]
+    _ file: String, _ configuration: Configuration?, _ outcome: CheckTrial.Outcome, _ warnings: [String]
   ) -> String {
-    let document: JSONValue = ["ok": JSONValue(problems.isEmpty), "file": JSONValue(file)]
+    let document: JSONValue = ["ok": JSONValue(outcome.problems.isEmpty), "file": JSONValue(file)]
     if let configuration { document["plugins"] = .array(of: configuration.plugins.map(\.name)) }
-    document["problems"] = .array(of: problems.map(\.message))
+    document["problems"] = .array(of: outcome.problems.map(\.message))
+    if !outcome.missingLists.isEmpty { document["missingLists"] = .array(of: outcome.missingLists.map(\.document)) }
     if !warnings.isEmpty { document["warnings"] = .array(of: warnings) }
     return "\(document)\n"
   }

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceAssembly
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
@@ -30,34 +31,43 @@ struct CheckTrial {
     self.configuration = configuration
   }
 
-  func problems() throws(CommandError) -> [CommandError] {
+  /// What the trial has found.
+  struct Outcome {
+    var problems: [CommandError] = []
+    /// The lists that a plugin fits and is not in. Found only if there is no problem.
+    var missingLists: [MissingList] = []
+    /// Whether the engine or a plugin has written something.
+    var hasSpoken = false
+  }
+
+  func outcome() throws(CommandError) -> Outcome {
     guard !configuration.libraries.isEmpty else { return start() }
     let helper = try Self.helper()
     let staged: [StagedLibrary]
     do { staged = try Engine.stage(configuration) } catch { throw EngineStart.failure(error) }
-    return try problems(of: staged, remembering: nil, helper)
+    return try outcome(of: staged, remembering: nil, helper)
   }
 
-  /// Like ``problems()``, but uses the private copies that there are, and does not repeat what was passed before with the
+  /// The problems that ``outcome()`` finds, but uses the private copies that there are, and does not repeat what was passed before with the
   /// same content and configuration (``VerdictList``).
   func problems(of staged: [StagedLibrary], remembering verdicts: VerdictList?) throws(CommandError) -> [CommandError] {
-    guard !staged.isEmpty else { return try problems() }
-    return try problems(of: staged, remembering: verdicts, Self.helper())
+    guard !staged.isEmpty else { return try outcome().problems }
+    return try outcome(of: staged, remembering: verdicts, Self.helper()).problems
   }
 
-  private func problems(
+  private func outcome(
     of staged: [StagedLibrary], remembering verdicts: VerdictList?, _ helper: TrialHelper
-  ) throws(CommandError) -> [CommandError] {
+  ) throws(CommandError) -> Outcome {
     let key = verdicts == nil ? nil : key(helper, Engine.candidates(of: configuration, staged))
-    if let key, verdicts?.contains(key) == true { return tlsProblems() }
+    if let key, verdicts?.contains(key) == true { return Outcome(problems: tlsProblems()) }
     // Each library is tried by itself first, because that trial reports which instance and call failed. A trial of the
     // whole engine cannot report this.
-    guard let trial = HelperTrial(helper: helper.path) else { return [] }
+    guard let trial = HelperTrial(helper: helper.path) else { return Outcome() }
     let refusals = Engine.trialRefusals(of: configuration, staged, trial: trial)
-    guard refusals.isEmpty else { return refusals.map(EngineStart.failure) }
+    guard refusals.isEmpty else { return Outcome(problems: refusals.map(EngineStart.failure)) }
     let start = try startInChild(helper)
     if let key, start.problems.isEmpty, !start.hasSpoken { verdicts?.add(key) }
-    return start.problems
+    return start
   }
 
   /// A hash of what decides whether an engine with these libraries starts, except for the files of TLS. Nil if the result
@@ -94,27 +104,27 @@ struct CheckTrial {
 
   // MARK: In this process
 
-  private func start() -> [CommandError] {
+  private func start() -> Outcome {
     do throws(CommandError) {
-      try Self.startAndEnd(configuration)
-      return []
-    } catch { return [error] }
+      return Outcome(missingLists: try Self.startAndEnd(configuration))
+    } catch { return Outcome(problems: [error]) }
   }
 
-  private static func startAndEnd(_ configuration: Configuration, _ begin: (String) -> Void = { _ in })
-    throws(CommandError)
-  {
+  private static func startAndEnd(
+    _ configuration: Configuration, _ begin: (String) -> Void = { _ in }
+  ) throws(CommandError) -> [MissingList] {
     begin("while the engine was starting, perhaps in the activate function of a plugin")
     var configuration = configuration
     PipedTLSFiles.leaveOut(of: &configuration.transport.tls)
     let engine = try EngineStart.engine(configuration, updates: .ignored, trial: nil)
+    let missing = engine.missingLists
     begin("while the engine was ending, perhaps in the deactivate or destroy function of a plugin")
     WaitingThread.run { await engine.shutdown(drain: EngineStart.farewell) }
     begin("after the engine had ended")
+    return missing
   }
 
-  /// Returns also whether the engine or a plugin has written something.
-  private func startInChild(_ helper: TrialHelper) throws(CommandError) -> (problems: [CommandError], hasSpoken: Bool) {
+  private func startInChild(_ helper: TrialHelper) throws(CommandError) -> Outcome {
     let request = TrialRequest(
       library: "", path: file, task: Self.task, instances: [], deadline: Self.deadline, limits: Self.limits,
       payload: ["file": JSONValue(file), "text": JSONValue(String(decoding: text, as: UTF8.self))])
@@ -128,9 +138,13 @@ struct CheckTrial {
     let secrets = TrialSecrets(configuration.pluginConfigurations)
     if report.hasProcessFailure, let failure = report.failure(of: request.subject, secrets: secrets) {
       let advice = failure.advice.map { "; \($0)" } ?? ""
-      return ([CommandError(.refused, "\(file): a plugin \(failure.reason)\(advice)")], !said.isEmpty)
+      let problem = CommandError(.refused, "\(file): a plugin \(failure.reason)\(advice)")
+      return Outcome(problems: [problem], hasSpoken: !said.isEmpty)
     }
-    return (report.result?["problems"]?.elements.map(Self.problem) ?? [], !said.isEmpty)
+    return Outcome(
+      problems: report.result?["problems"]?.elements.map(Self.problem) ?? [],
+      missingLists: report.result?["missingLists"]?.elements.compactMap(MissingList.init) ?? [],
+      hasSpoken: !said.isEmpty)
   }
 
   private static func problem(_ document: JSONValue) -> CommandError {
@@ -145,11 +159,25 @@ struct CheckTrial {
     do throws(CommandError) {
       let text = Array((request.payload?["text"]?.string ?? "").utf8)
       let configuration = try EngineStart.configuration(text, of: request.payload?["file"]?.string ?? "")
-      try startAndEnd(configuration) { channel.step($0) }
-      channel.finish(["problems": .array()])
+      let missing = try startAndEnd(configuration) { channel.step($0) }
+      channel.finish(["problems": .array(), "missingLists": .array(of: missing.map(\.document))])
     } catch {
       let problem: JSONValue = ["message": JSONValue(error.message), "status": JSONValue(Int64(error.status.code))]
       channel.finish(["problems": .array(of: [problem])])
     }
+  }
+}
+
+extension MissingList {
+  /// Such as `{"plugin": "tenant", "list": "response", "callback": "on_failure"}`.
+  var document: JSONValue {
+    ["plugin": JSONValue(plugin), "list": JSONValue(list.rawValue), "callback": JSONValue(callback)]
+  }
+
+  init?(_ document: JSONValue) {
+    guard let plugin = document["plugin"]?.string, let list = document["list"]?.string.flatMap(StageList.init),
+      let callback = document["callback"]?.string
+    else { return nil }
+    self.init(plugin: plugin, list: list, callback: callback)
   }
 }

@@ -46,3 +46,12 @@ extension Engine {
     return staged.map { TrialCandidate($0, in: configuration) }
   }
 }
+
+extension Engine {
+  /// The lists that plugins are not in, although the plugins have callbacks that only these lists have.
+  package var missingLists: [MissingList] {
+    let published = swaps.published
+    return MissingList.all(
+      in: published.configuration, published.parts.map { (name: $0.plugin.name, stage: $0.stage) })
+  }
+}

@@ -35,13 +35,9 @@ package struct PipelineBuilder {
     generation: Int, loops: Int, resources: [any AnyObject & Sendable]
   ) throws(ConfigurationError) -> Pipeline {
     Pipeline(
-      requestStages: try bindings(
-        configuration.request, [.request, .requestPieces, .redirect, .challenge], "request", "on_request", after: []),
-      issueStages: try bindings(
-        configuration.issue, .issue, "issue", "on_issue", after: configuration.request),
-      responseStages: try bindings(
-        configuration.response, [.response, .failure, .responsePieces, .redirect, .challenge], "response",
-        "on_response", after: configuration.request + configuration.issue),
+      requestStages: try bindings(.request, after: []),
+      issueStages: try bindings(.issue, after: configuration.request),
+      responseStages: try bindings(.response, after: configuration.request + configuration.issue),
       tracers: try tracers(), settings: settings, generation: generation, loops: loops, resources: resources,
       delegate: delegate)
   }
@@ -75,19 +71,17 @@ package struct PipelineBuilder {
 
   /// - Parameter earlier: the places in the lists that come before this list.
   private func bindings(
-    _ references: [StageReference], _ needed: StageCapabilities, _ list: String, _ callback: String,
-    after earlier: [StageReference]
+    _ list: StageList, after earlier: [StageReference]
   ) throws(ConfigurationError) -> [StageBinding] {
+    let references = list.references(in: configuration)
     var bindings: [StageBinding] = []
     for (index, reference) in references.enumerated() {
       let plugin = try plugin(reference)
       guard let interceptor = stages[reference.plugin]?.interceptor,
-        !interceptor.capabilities.isDisjoint(with: needed)
+        !interceptor.capabilities.isDisjoint(with: list.capabilities)
       else {
         if reference.isOptional { continue }
-        throw ConfigurationError(
-          reference.location, "plugin \"\(reference.plugin)\" is in \"\(list)\" but has no \(callback)",
-          advice: "take it out of the list, or give the plugin that callback")
+        throw misfit(reference, list)
       }
       bindings.append(
         StageBinding(
@@ -96,6 +90,17 @@ package struct PipelineBuilder {
           onFault: plugin.onFault ?? .fail))
     }
     return bindings
+  }
+
+  /// A plugin is in a list without having a callback for it.
+  private func misfit(_ reference: StageReference, _ list: StageList) -> ConfigurationError {
+    let capabilities = stages[reference.plugin]?.capabilities ?? []
+    let fitting = StageList.allCases.filter { !capabilities.isDisjoint(with: $0.capabilities) }
+    let names = fitting.map { "\"\($0.rawValue)\"" }.joined(separator: " and ")
+    return ConfigurationError(
+      reference.location, "plugin \"\(reference.plugin)\" is in \"\(list.rawValue)\" but has no \(list.callback)",
+      advice: fitting.isEmpty
+        ? "take it out of the list: it fits no list" : "move it to \(names), which it has callbacks for")
   }
 
   /// The interceptor of a place that has its own configuration; nil if the place has none.
@@ -111,9 +116,7 @@ package struct PipelineBuilder {
       let plugin = try plugin(reference)
       guard let tracer = stages[plugin.name]?.tracer else {
         if reference.isOptional { continue }
-        throw ConfigurationError(
-          reference.location, "plugin \"\(reference.plugin)\" is in \"tracers\" but is not a tracer",
-          advice: "take it out of the list, or give the plugin the table sluice.tracer/1")
+        throw misfit(reference, .tracers)
       }
       guard reference.match == nil else {
         throw ConfigurationError(reference.location, "a tracer sees every transaction and takes no \"match\"")

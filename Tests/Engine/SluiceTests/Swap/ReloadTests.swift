@@ -98,7 +98,7 @@ import Testing
     var other = try SwapFixture.configuration([("a", "a.so"), ("b", "b.so")], in: fixture.folder)
     other.tracers = [StageReference("b")]
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.reload(other) }
-    #expect(error?.report.reason?.contains("is in \"tracers\" but is not a tracer") == true)
+    #expect(error?.report.reason?.contains("is in \"tracers\" but has no on_event") == true)
     #expect(fixture.log.value.contains { $0.message == "destroyed=1" && $0.stage == "b" })
     #expect(try await fixture.stamp() == 1)
     await fixture.shutdown()
