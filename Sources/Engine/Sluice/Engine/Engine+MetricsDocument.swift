@@ -14,8 +14,11 @@ extension Engine {
       for key in ["metrics", "schedules"] { document.removeMember(key) }
       reports[name] = document
     }
+    let engine = metrics().document()
+    engine["swaps"] = swaps.counts.document()
+    engine["stuckLoops"] = JSONValue(Int64(swaps.stuckLoopCount))
     let document: JSONValue = [
-      "engine": metrics().document(), "reports": reports, "plugins": pluginMetrics.document(),
+      "engine": engine, "reports": reports, "plugins": pluginMetrics.document(),
       "process": ProcessUsage.current.document(),
     ]
     if let serviceName { document["resource"] = ["service.name": JSONValue(serviceName)] }
@@ -29,6 +32,8 @@ extension Engine {
     if let serviceName { text.target([("service_name", serviceName)]) }
     ProcessUsage.current.write(to: &text)
     metrics().write(to: &text)
+    swaps.counts.write(to: &text)
+    text.writeStuckLoops(swaps.stuckLoopCount)
     let reports = sortedReports.map { (labels: [(name: "stage", value: $0.key)], report: $0.value) }
     if !reports.isEmpty { MetricsReport.write(reports, to: &text) }
     return text.text + pluginMetrics.prometheusText()

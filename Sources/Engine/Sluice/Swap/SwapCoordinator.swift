@@ -90,6 +90,10 @@ final class SwapCoordinator: Sendable {
 
   var published: Snapshot { state.withLock { $0.published } }
 
+  var counts: SwapCounts { state.withLock { $0.counts } }
+
+  var stuckLoopCount: Int { watchdog.stalls.count }
+
   /// The sum of the counts of all snapshots so far.
   func metrics() -> MetricsSnapshot {
     let (snapshots, retired) = state.withLock { ($0.live.all, $0.retired) }

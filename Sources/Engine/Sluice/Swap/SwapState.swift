@@ -35,6 +35,7 @@ struct SwapState: Sendable {
   var lastRequest = 0
   var lastSnapshot = 0
   var history: [SwapReport] = []
+  var counts = SwapCounts()
 
   /// - Parameter published: the snapshot that all loops have. This object must be created before any loop begins a
   ///   transaction.
@@ -57,6 +58,7 @@ struct SwapState: Sendable {
   var standby: Snapshot? { machine.standby.flatMap { live[$0.snapshot] } }
 
   mutating func note(_ report: SwapReport) {
+    counts.add(report.outcome)
     history.append(report)
     if history.count > Self.historyLimit { history.removeFirst(history.count - Self.historyLimit) }
   }

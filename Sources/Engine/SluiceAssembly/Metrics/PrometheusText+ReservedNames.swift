@@ -9,6 +9,8 @@ extension PrometheusText {
     text.target([])
     ProcessUsage(residentBytes: 0, openDescriptors: 0, descriptorLimit: 0).write(to: &text)
     MetricsSnapshot().write(to: &text)
+    SwapCounts().write(to: &text)
+    text.writeStuckLoops(0)
     MetricsReport.write([], to: &text)
     PluginMetricsReport().writeSchedules(to: &text)
     return text.names.union(scraperNames)

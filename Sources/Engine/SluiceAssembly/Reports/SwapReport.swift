@@ -8,7 +8,7 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
   }
 
   /// How a swap ended. Only ``published`` and ``rolledBack`` change the snapshot for new transactions.
-  public enum Outcome: String, Sendable, Hashable {
+  public enum Outcome: String, Sendable, Hashable, CaseIterable {
     /// New transactions run on a new snapshot.
     case published
     /// The libraries have the same content as the serving builds.

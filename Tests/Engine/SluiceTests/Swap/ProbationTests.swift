@@ -43,6 +43,11 @@ import Testing
     try library.install(3, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
     #expect(try await fixture.stamp() == 3)
+    let text = fixture.engine.prometheusText()
+    for (outcome, count) in [("published", 2), ("rolled-back", 1), ("refused", 1), ("cancelled", 0)] {
+      #expect(text.contains("\nsluice_engine_swaps_total{outcome=\"\(outcome)\"} \(count)\n"), "\(text)")
+    }
+    #expect(fixture.engine.metricsDocument()["engine"]?["swaps"]?["rolled-back"] == 1)
     await fixture.shutdown()
   }
 

@@ -58,6 +58,7 @@ import Testing
     let status = await setup.engine.status
     let stall = try #require(status.stalls.first)
     #expect(status.stalls.count == 1 && status.silentLoops == [0])
+    #expect(setup.engine.prometheusText().contains("\nsluice_engine_stuck_loops 1\n"))
     #expect(stall.loop == 0 && stall.plugin == "slow" && stall.generation == 1 && stall.callback == "on_request")
     #expect(stall.age >= .milliseconds(20))
     let document = status.document()["stalls"]?.elements.first { _ in true }
@@ -70,6 +71,7 @@ import Testing
     let end = try await setup.line("released loop 0 after")
     #expect(end.level == .info && end.stage == "slow")
     #expect(await setup.engine.status.stalls.isEmpty)
+    #expect(setup.engine.prometheusText().contains("\nsluice_engine_stuck_loops 0\n"))
     #expect(setup.log.value.count { $0.message.contains("has blocked loop") } == 1)
     await setup.engine.shutdown()
   }
