@@ -16,6 +16,8 @@ libdir = $(PREFIX)/lib
 datadir = $(PREFIX)/share
 pkgconfigdir = $(libdir)/pkgconfig
 cmakedir = $(libdir)/cmake/Sluice
+unitdir = $(libdir)/systemd/system
+docdir = $(datadir)/doc/sluice
 
 BUILT = .build/$(CONFIGURATION)
 PLUGINS = bearer-auth json-edit static-headers traffic-metrics access-log error-enrichment oauth-refresh cache otlp aws-sigv4
@@ -68,6 +70,7 @@ check: check-docs
 	scripts/check-c-plugins.sh
 	scripts/check-examples.sh
 	scripts/check-install.sh
+	scripts/check-operations.sh
 
 # The first three need no build. The others need the command, the plugins and the modules, but not the tests.
 check-docs: ## the checks of the texts alone: names, links, code blocks, and what the commands print
@@ -206,6 +209,10 @@ install: ## what make build made, under PREFIX=/usr/local; DESTDIR for packagers
 	cp -R include "$(DESTDIR)$(datadir)/sluice/sdk/include"
 	cp -R $(wildcard $(SDK_MODULES:%=Sources/*/%)) "$(DESTDIR)$(datadir)/sluice/sdk/Sources"
 	chmod -R u=rwX,go=rX "$(DESTDIR)$(datadir)/sluice" "$(DESTDIR)$(includedir)/sluice" "$(DESTDIR)$(libdir)/sluice"
+	install -d "$(DESTDIR)$(unitdir)" "$(DESTDIR)$(docdir)"
+	sed -e 's|@PREFIX@|$(PREFIX)|' 'share/systemd/sluice@.service.in' >"$(DESTDIR)$(unitdir)/sluice@.service"
+	chmod 644 "$(DESTDIR)$(unitdir)/sluice@.service"
+	install -m 644 share/prometheus/sluice.rules.yml "$(DESTDIR)$(docdir)"
 	if [ -f share/man/man1/sluice.1 ]; then \
 	  install -D -m 644 -t "$(DESTDIR)$(datadir)/man/man1" share/man/man1/*.1; fi
 	if [ -d share/completions ]; then \
@@ -216,7 +223,8 @@ install: ## what make build made, under PREFIX=/usr/local; DESTDIR for packagers
 uninstall: ## take away what install put under PREFIX
 	rm -f "$(DESTDIR)$(bindir)/sluice" "$(DESTDIR)$(pkgconfigdir)/sluice.pc" "$(DESTDIR)$(datadir)/man/man1/sluice"*.1 \
 	  "$(DESTDIR)$(datadir)/bash-completion/completions/sluice" "$(DESTDIR)$(datadir)/zsh/site-functions/_sluice" \
-	  "$(DESTDIR)$(datadir)/fish/vendor_completions.d/sluice.fish"
+	  "$(DESTDIR)$(datadir)/fish/vendor_completions.d/sluice.fish" "$(DESTDIR)$(unitdir)/sluice@.service" \
+	  "$(DESTDIR)$(docdir)/sluice.rules.yml"
 	rm -rf "$(DESTDIR)$(includedir)/sluice" "$(DESTDIR)$(libdir)/sluice" "$(DESTDIR)$(datadir)/sluice" "$(DESTDIR)$(cmakedir)"
 
 clean: ## remove what was built

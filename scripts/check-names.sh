@@ -28,7 +28,8 @@ symbol RequestOptions
 symbol RedirectionHandler
 symbol DeclarativeTLS
 symbol DefaultHTTPClient
-module CMakeFiles"
+module CMakeFiles
+symbol LimitAS"
 
 # Prints everything that exists, one fact per line: kind, tab, name.
 facts() {
@@ -37,6 +38,8 @@ facts() {
   find Sources/* Tests/* Examples/*/Sources Benchmarks/Sources Fuzzers/Sources plugins -maxdepth 1 -mindepth 1 -type d |
     sed 's|.*/|module	|'
   sed -n 's/^\([a-z0-9-]*\):.*/target	\1/p' Makefile
+  # Alerts of Prometheus.
+  sed -n 's/^ *- alert: /module	/p' share/prometheus/*.yml
   # .SS "sluice ctl status" begins a command; \fB\-c\fR, \fB\-\-config\fR is an option of that command.
   awk '
     /^\.SS "sluice / { gsub(/^\.SS "sluice |"$/, ""); command = $0; print "command\t" command; next }
