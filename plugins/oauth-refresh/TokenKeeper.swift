@@ -4,18 +4,13 @@ import SluiceSupport
 /// Carries out the decisions of the ``TokenBook``. Several loops can call it at once; a caller that finds a refresh in
 /// progress waits for that refresh.
 final class TokenKeeper: Sendable {
-  private struct State: Sendable {
-    var book: TokenBook
-    /// The running refresh. It is a separate task, so that a caller that gives up does not cancel it for the others.
-    var refresh: Task<String, any Error>?
-  }
-
   private enum Step {
     case done(TokenBook.Step)
     case wait(Task<String, any Error>)
   }
 
-  private let state: Locked<State>
+  private let book: Locked<TokenBook>
+  private let refresh: SharedCall<String>
   private let endpoint: TokenEndpoint
   private let share: TokenShare
   private let host: PluginHost
@@ -24,7 +19,8 @@ final class TokenKeeper: Sendable {
     var book = book
     // Takes the token of the previous build or of another instance.
     if let grant = share.grant { book.take(grant, at: .now) }
-    state = Locked(State(book: book))
+    self.book = Locked(book)
+    refresh = SharedCall(host)
     self.endpoint = endpoint
     self.share = share
     self.host = host
@@ -38,7 +34,7 @@ final class TokenKeeper: Sendable {
     switch step({ $0.beforeRequest(at: .now) }, waitsFirst: true) {
     case .wait(let refresh):
       do { return try await wait(refresh) } catch {
-        if let token = state.withLock({ $0.book.stillGood(at: .now) }) { return token }
+        if let token = book.withLock({ $0.stillGood(at: .now) }) { return token }
         throw error
       }
     case .done(.use(let token)): return token
@@ -74,51 +70,42 @@ final class TokenKeeper: Sendable {
   /// Asks the book for the next step, and starts a refresh if that is the step. While a refresh runs, every new request
   /// waits for it. A request whose token was refused also waits for it, if the refresh replaces that token.
   private func step(_ decide: (inout TokenBook) -> TokenBook.Step, waitsFirst: Bool) -> Step {
-    state.withLock { state in
-      if waitsFirst, let refresh = state.refresh { return .wait(refresh) }
-      var book = state.book
+    book.withLock { current in
+      if waitsFirst, let running = refresh.running { return .wait(running) }
+      var book = current
       let step = decide(&book)
       switch step {
       case .refresh, .giveUp, .fail:
-        if let refresh = state.refresh { return .wait(refresh) }
+        if let running = refresh.running { return .wait(running) }
       case .use, .leave: break
       }
-      state.book = book
+      current = book
       guard step == .refresh else { return .done(step) }
-      let refresh = startRefresh(book.refreshToken)
-      state.refresh = refresh
-      return .wait(refresh)
+      let refreshToken = book.refreshToken
+      return .wait(refresh.start { [self] in try await newToken(refreshToken) })
     }
   }
 
-  private func startRefresh(_ refreshToken: String?) -> Task<String, any Error> {
-    host.task { [self] in
-      do throws(StageFailure) {
-        let (grant, isOwn) = try await share.newGrant(isKnown: { token in state.withLock { $0.book.knows(token) } }) {
-          shared throws(StageFailure) in try await endpoint.grant(shared ?? refreshToken, through: host)
-        }
-        state.withLock { state in
-          state.book.take(grant, at: .now)
-          state.refresh = nil
-        }
-        host.log(
-          .info, isOwn ? "got a token from \(endpoint.shown)" : "uses the token that another instance got",
-          grant.lifetime.map { ["expires.s": .integer($0.components.seconds)] } ?? [:])
-        return grant.accessToken
-      } catch {
-        state.withLock { state in
-          state.book.note(error, at: .now)
-          state.refresh = nil
-        }
-        host.log(.error, error.message)
-        throw error
+  private func newToken(_ refreshToken: String?) async throws(StageFailure) -> String {
+    do throws(StageFailure) {
+      let (grant, isOwn) = try await share.newGrant(isKnown: { token in book.withLock { $0.knows(token) } }) {
+        shared throws(StageFailure) in try await endpoint.grant(shared ?? refreshToken, through: host)
       }
+      book.withLock { $0.take(grant, at: .now) }
+      host.log(
+        .info, isOwn ? "got a token from \(endpoint.shown)" : "uses the token that another instance got",
+        grant.lifetime.map { ["expires.s": .integer($0.components.seconds)] } ?? [:])
+      return grant.accessToken
+    } catch {
+      book.withLock { $0.note(error, at: .now) }
+      host.log(.error, error.message)
+      throw error
     }
   }
 
-  private func complain() -> String { state.withLock { $0.book.limitText } }
+  private func complain() -> String { book.withLock { $0.limitText } }
 
   private func complainOnce() -> String? {
-    state.withLock { $0.book.mayComplain(at: .now) ? $0.book.limitText : nil }
+    book.withLock { $0.mayComplain(at: .now) ? $0.limitText : nil }
   }
 }

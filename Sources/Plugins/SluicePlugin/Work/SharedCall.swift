@@ -1,0 +1,44 @@
+import SluiceSupport
+
+/// Runs an operation once for all callers that want its result at the same time, such as the requests that need a token
+/// while it is being fetched.
+///
+///     login = SharedCall(host)  // in init
+///
+///     let token = try await login.value { try await fetchToken() }
+///
+/// A call that comes while the operation runs gets the result of that run, also if it is an error. A call that comes
+/// later starts the operation again: keep the result yourself for as long as it is valid. The operation is a task of the
+/// instance (``PluginHost/task(_:)``) and belongs to no caller, so it continues if the request that has started it ends.
+///
+/// Can be used from any thread.
+public final class SharedCall<Value: Sendable>: Sendable {
+  private let host: PluginHost
+  private let current = Locked<Task<Value, any Error>?>(nil)
+
+  /// Starts nothing, so it can be called in `init`.
+  public init(_ host: PluginHost) { self.host = host }
+
+  /// The run of the operation that has not ended; nil if there is none.
+  public var running: Task<Value, any Error>? { current.withLock { $0 } }
+
+  /// Returns the result of the running operation. If none runs, starts the operation and returns its result.
+  /// - Throws: the error of the operation, for every caller that has waited for it.
+  public func value(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    try await start(operation).value
+  }
+
+  /// Returns the running operation. If none runs, starts the operation.
+  public func start(_ operation: @escaping @Sendable () async throws -> Value) -> Task<Value, any Error> {
+    current.withLock { current in
+      if let current { return current }
+      // The task takes the lock when it ends, so it cannot end before it is stored.
+      let task = host.task { [self] in
+        defer { self.current.withLock { $0 = nil } }
+        return try await operation()
+      }
+      current = task
+      return task
+    }
+  }
+}
