@@ -16,22 +16,29 @@ struct Collector: Sendable {
   private let host: PluginHost
   /// The URL without its secrets, for messages.
   let shown: String
+  private let usesPortOfGRPC: Bool
 
   init(_ route: ExportSettings.Route, _ schedule: RetrySchedule, _ host: PluginHost) {
     self.route = route
     self.schedule = schedule
     self.host = host
     shown = Redactor().url(route.url)
+    usesPortOfGRPC = (try? HTTPURL(route.url))?.origin.port == 4317
   }
 
   /// The limit for the collector's answer; a longer answer is treated as a mistake.
   private static let maximumResponseBytes = 65_536
 
+  /// If an attempt is only made later than this after the first one, ``send(_:troubled:)`` reports the trouble.
+  private static let patience = Duration.seconds(2)
+
   /// Sends the document with retries. If the instance ends while this function waits for a retry, it makes one last
   /// attempt at once.
-  func send(_ document: [UInt8]) async -> Outcome {
+  /// - Parameter troubled: called once with the reason if retries do not help within seconds. They continue.
+  func send(_ document: [UInt8], troubled: (String) -> Void) async -> Outcome {
     let began = ContinuousClock.now
     var isLast = false
+    var isTroubled = false
     for failures in 1... {
       let answer: (failure: String, retryAfter: Duration?)
       switch await attempt(document) {
@@ -42,6 +49,10 @@ struct Collector: Sendable {
         afterFailures: failures, elapsed: began.duration(to: .now), retryAfter: answer.retryAfter,
         random: .random(in: 0...1))
       guard !isLast, let delay else { return .failed(answer.failure) }
+      if !isTroubled, began.duration(to: .now) + delay >= Self.patience {
+        isTroubled = true
+        troubled("\(answer.failure); retries continue for at most \(schedule.total)")
+      }
       do { try await host.sleep(for: delay) } catch { isLast = true }
     }
     return .failed("given up")
@@ -59,17 +70,21 @@ struct Collector: Sendable {
     call.headers = route.headers + [(name: "content-type", value: "application/json")]
     let response: CallResponse
     do { response = try await host.send(call) } catch let failure as StageFailure {
-      let reason = "\(failure.code): \(failure.message)"
+      let reason =
+        "\(failure.code): \(failure.message)" + (usesPortOfGRPC ? "; 4317 is the port for gRPC, use 4318" : "")
       return Self.isFinal(failure) ? .done(.failed(reason)) : .later(reason, nil)
     } catch { return .done(.failed("cancelled")) }
     guard (200...299).contains(response.status) else {
-      let reason = "it answered \(response.status)"
+      let reason = "it answered \(response.status)" + (response.status == 404 ? "; \(Self.pathAdvice)" : "")
       guard RetrySchedule.isRetryable(status: response.status) else { return .done(.failed(reason)) }
       let now = Int64(Clock.unixNow / 1_000_000_000)
       return .later(reason, response.header("retry-after").flatMap { RetrySchedule.retryAfter($0, now: now) })
     }
     return .done(Self.outcome(response))
   }
+
+  private static let pathAdvice =
+    "v1/traces and v1/metrics are appended to endpoint, and tracesEndpoint and metricsEndpoint are used as they are"
 
   /// Whether a retry cannot help. After a response that was too long there is no retry, because the collector may have
   /// accepted the data.

@@ -139,7 +139,8 @@ final class Exporter: Sendable {
         return batch
       }
       guard !batch.isEmpty else { return }
-      note(await collector.send(document.traces(batch)), of: batch.count, collector)
+      let outcome = await collector.send(document.traces(batch)) { failed(.traces, collector, $0) }
+      note(outcome, of: batch.count, collector)
     }
   }
 
@@ -172,8 +173,8 @@ final class Exporter: Sendable {
     let reported = host.metricsReport().map { EngineReport($0).metrics } ?? []
     // Sends nothing before the first transaction, so that trying out a configuration exports nothing.
     guard !table.isEmpty || reported.contains(where: \.hasHappened) else { return }
-    switch await collector.send(document.metrics(table, from: started, at: Clock.unixNow, reported, since: engineStart))
-    {
+    let sent = document.metrics(table, from: started, at: Clock.unixNow, reported, since: engineStart)
+    switch await collector.send(sent, troubled: { failed(.metrics, collector, $0) }) {
     case .accepted(let rejected, let reason):
       recovered(.metrics, collector)
       if rejected > 0 || !reason.isEmpty {
@@ -183,7 +184,7 @@ final class Exporter: Sendable {
     }
   }
 
-  /// Logs a failure, unless the previous export of this signal failed too.
+  /// Logs a failure, unless one was logged since the last successful export of this signal.
   private func failed(_ signal: Signal, _ collector: Collector, _ reason: String) {
     guard state.withLock({ $0.failing.insert(signal).inserted }) else { return }
     host.log(.warning, "cannot export \(signal.rawValue) to \(collector.shown): \(reason)")

@@ -80,7 +80,7 @@ package struct ExportSettings: Sendable {
       given.knownMethods.map { Set($0) } ?? environment.words("OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS")
       ?? HopFacts.knownMethods
     isDisabled = try environment.flag("OTEL_SDK_DISABLED") ?? false
-    warnings = Self.warnings(environment)
+    warnings = isDisabled ? ["nothing is exported, because OTEL_SDK_DISABLED is true"] : Self.warnings(environment)
   }
 
   private static func warnings(_ environment: Environment) -> [String] {

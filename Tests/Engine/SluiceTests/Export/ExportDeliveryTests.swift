@@ -149,6 +149,21 @@ import Testing
     #expect(collector.lines("5 spans are missing").count == 1)
   }
 
+  @Test func `while retries go on, the log says why nothing arrives`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let collector = try ExportCollector()
+    collector.server.stop()
+    let engine = try collector.engine(
+      #", "metrics": false, "batchSpans": 1, "retry": {"initial": "10m", "maximum": "10m", "total": "2h"}"#)
+    _ = try await Self.run(2, on: engine, server)
+    let reason = "cannot export traces to \(collector.server.baseURL)/v1/traces: connect"
+    try await collector.log.wait(for: "the reason") { lines in lines.contains { $0.contains(reason) } }
+    #expect(collector.lines("retries continue for at most 7200.0 seconds").count == 1)
+    await engine.shutdown(deactivation: Patience.limit)
+    #expect(collector.lines("cannot export").count == 1 && collector.lines("2 spans are missing").count == 1)
+  }
+
   @Test func `the connection to a collector that sends an endless response is closed`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
