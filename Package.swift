@@ -91,6 +91,14 @@ let package = Package(
   name: "sluice",
   products: [
     .library(name: "Sluice", targets: ["Sluice"]),
+    // All modules for programs in one product, without Foundation and without the server for tests.
+    .library(
+      name: "SluiceKit",
+      targets: [
+        "Sluice", "SluiceClient", "SluiceCookies", "SluiceControl", "SluiceCrash", "SluiceIDNA", "SluiceJSON",
+        "SluiceJSONSchema", "SluiceLoop", "SluicePlugin", "SluicePluginFile", "SluicePluginHost", "SluiceReplay",
+        "SluiceTraceContext", "SluiceTrial", "SluiceUpdate", "SluiceUpdateRules",
+      ]),
     .library(name: "SluiceClient", targets: ["SluiceClient"]),
     .library(name: "SluiceCookies", targets: ["SluiceCookies"]),
     .library(name: "SluiceFoundation", targets: ["SluiceFoundation"]),
@@ -479,7 +487,7 @@ let package = Package(
       "SluiceClient",
       [
         "Sluice", "SluiceAssembly", "SluicePlugin", "SluiceLedger", "SluicePipeline", "SluiceMessages", "SluiceServer",
-        "SluiceSupport", "SluiceLoop", "SluiceTestKit", "SluiceTestServers",
+        "SluiceJSON", "SluiceSupport", "SluiceLoop", "SluiceTestKit", "SluiceTestServers",
       ]),
     tests(
       "SluiceCookies",

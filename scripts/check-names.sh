@@ -38,6 +38,8 @@ facts() {
   find Sources/* Tests/* Examples/*/Sources Benchmarks/Sources Fuzzers/Sources plugins -maxdepth 1 -mindepth 1 -type d |
     sed 's|.*/|module	|'
   sed -n 's/^\([a-z0-9-]*\):.*/target	\1/p' Makefile
+  # Products of the package.
+  sed -n 's/^.* name: "\(Sluice[A-Za-z]*\)".*/module	\1/p' Package.swift
   # Alerts of Prometheus.
   sed -n 's/^ *- alert: /module	/p' share/prometheus/*.yml
   # .SS "sluice ctl status" begins a command; \fB\-c\fR, \fB\-\-config\fR is an option of that command.

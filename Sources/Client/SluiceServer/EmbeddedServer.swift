@@ -3,6 +3,8 @@ import SluiceSupport
 
 /// A small HTTP/1.1 server inside the process, on libmicrohttpd.
 ///
+/// For tests. It can change with any version, and will be replaced.
+///
 /// It listens until `stop()` is called or until it is released. The handler is called for each request when its body
 /// has arrived, on one of the workers; several calls can run at the same time.
 public final class EmbeddedServer: Sendable {

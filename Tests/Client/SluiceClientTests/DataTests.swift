@@ -2,6 +2,7 @@ import Glibc
 import SluiceAssembly
 import SluiceClient
 import Sluice
+import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 import SluicePlugin
@@ -46,6 +47,38 @@ import Testing
       let url = try server.url()
       let error = await failure { () throws(TransactionError) in _ = try await client.data(from: url) }
       #expect(error?.code == .status)
+    }
+  }
+
+  private struct User: Codable, Equatable, Sendable { var name: String }
+
+  @Test func `json decodes the body, and asks for JSON unless the request asks for something else`() async throws {
+    let server = try LoopbackServer { request in .text(#"{"name": "\#(request.value(of: "accept") ?? "")"}"#) }
+    defer { server.stop() }
+    try await withClient { client in
+      #expect(try await client.json(User.self, from: server.url()) == User(name: "application/json"))
+      let other = Request(url: try server.url(), headers: ["accept": "application/problem+json"])
+      #expect(try await client.json(User.self, for: other) == User(name: "application/problem+json"))
+      #expect(try await client.json(JSONValue.self, for: other)["name"] == "application/problem+json")
+    }
+  }
+
+  @Test(arguments: [
+    (200, "", ErrorCode.extraction, "the body is empty"), (200, "{", .extraction, "the body is not JSON"),
+    (200, "[]", .extraction, "the JSON is no User"), (200, #"{"name": 1}"#, .extraction, "name"),
+    (404, #"{"name": "a"}"#, .status, "the server answered 404, expected 2xx"), (204, "", .extraction, "empty"),
+  ])
+  func `json fails if there is no value`(_ status: Int, _ body: String, _ code: ErrorCode, _ words: String) async throws
+  {
+    let server = try LoopbackServer { _ in .text(body, status: status) }
+    defer { server.stop() }
+    for acceptsEveryStatus in [true, false] {
+      try await withClient(acceptsEveryStatus: acceptsEveryStatus) { client in
+        let url = try server.url()
+        let error = await failure { () throws(TransactionError) in _ = try await client.json(User.self, from: url) }
+        #expect(error?.code == code)
+        #expect(!acceptsEveryStatus || error?.message.contains(words) == true, "\(String(describing: error))")
+      }
     }
   }
 

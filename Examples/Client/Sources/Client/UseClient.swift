@@ -10,9 +10,17 @@ func useClient(_ url: HTTPURL) async throws {
   try await followProgress(client, url, to: path)
   print("client: \(try await client.upload(for: Request(method: "POST", url: url), fromFile: path).response.status)")
 
+  try await readJSON(client, url)
   try await streamLines(client, url)
   try await uploadSequence(client, url)
   await client.shutdown()
+}
+
+/// Decodes the answer of the echo server, which is JSON.
+func readJSON(_ client: Client, _ url: HTTPURL) async throws {
+  struct Echo: Decodable, Sendable { var method: String }
+  let echo = try await client.json(Echo.self, from: url)
+  print("client: \(echo.method)")
 }
 
 /// Prints the lines of a response while they arrive.
