@@ -14,12 +14,18 @@ cleanup() {
 }
 trap cleanup EXIT
 
-for package in Client Compare Tenant Relay; do
-  swift build --package-path "Examples/$package" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
-done
+# The packages are built in one folder, so that the modules of Sluice are built once.
+built=$PWD/.build/examples
+quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }; }
+for package in Client Compare Relay; do quietly swift build --package-path "Examples/$package" --scratch-path "$built"; done
+quietly swift test --package-path Examples/Tenant --scratch-path "$built"
+# The tests of a new plugin run the plugin in an engine, too.
+"$SLUICE" plugin new request --lang swift --path "$work" >/dev/null
+quietly env SLUICE_PACKAGE="$PWD" swift test --package-path "$work/request" --scratch-path "$built"
+grep -q 'Test run with 1 test .*passed' "$work/log" || { cat "$work/log" >&2; echo "check-examples: the test of a new plugin did not run" >&2; exit 1; }
 scripts/check-outside-package.sh
 
-Examples/Compare/.build/debug/Compare sluice >"$work/out" || { cat "$work/out" >&2; echo "check-examples: a call of Compare fails" >&2; exit 1; }
+"$built/debug/Compare" sluice >"$work/out" || { cat "$work/out" >&2; echo "check-examples: a call of Compare fails" >&2; exit 1; }
 
 "$SLUICE" echo >"$work/url" &
 server=$!
@@ -27,8 +33,8 @@ until [ -s "$work/url" ]; do
   kill -0 "$server" 2>/dev/null || { echo "check-examples: $SLUICE echo ended before it listened" >&2; exit 1; }
   sleep 0.05
 done
-Examples/Client/.build/debug/Client "$(cat "$work/url")/" >"$work/out"
-for line in 'fetch: 200' 'typed: GET' 'postJSON: {"json":{"name":"a","count":2}}' 'observe: 1 attempt' 'collect: [200: 100]' 'giveUp: cancelled' 'stayOnLoop: 200' 'ownThread: 200' sluice_hops_total 'notify: new-data' '0 0 traceparent hostNotListed' 'route: user.id is REDACTED' \
+"$built/debug/Client" "$(cat "$work/url")/" >"$work/out"
+for line in 'fetch: 200' 'typed: GET' 'postJSON: {"json":{"name":"a","count":2}}' 'client: GET' 'observe: 1 attempt' 'collect: [200: 100]' 'giveUp: cancelled' 'stayOnLoop: 200' 'ownThread: 200' sluice_hops_total 'notify: new-data' '0 0 traceparent hostNotListed' 'route: user.id is REDACTED' \
   'forwardLog: warning' 'forwardResults: GET 200 none' 'joinTrace: 00-0af7651916cd43dd8448eb211c80319c-' \
   'fromURLSession: / after 1 attempt' 'fromURLSession: the caller has given up' 'fromAsyncHTTPClient: true, 200' \
   'middleware: 2 attempts with a stage' 'middleware: 200 through a middleware' 'middleware: connect: '; do

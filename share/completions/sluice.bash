@@ -94,7 +94,7 @@ _sluice() {
     "plugin inspect") options="--json --help" operands="-f" ;;
     "plugin validate") options="--config --answer --strict --list --only --seed --deadline --json --help" operands="-f" ;;
     "plugin new") options="--lang --path --help" ;;
-    "plugin build") options="--configuration --direct --static-stdlib --help" operands="-d" ;;
+    "plugin build") options="--quiet --configuration --direct --static-stdlib --help" operands="-d" ;;
     "completion") options="--help" operands="-W bash,zsh,fish" ;;
     "version") options="--help" ;;
     "help") options="--man --curl --help" operands="-W send,run,attach,dev,check,bench,replay,echo,verify-trace,ctl,update,publish,plugin,completion,version,help" ;;

@@ -369,6 +369,7 @@ complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subco
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from new" -s h -l help -d 'Show this help'
 
 # sluice plugin build
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -s q -l quiet -d 'In Swift: print only warnings and errors, no progress'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -s c -l configuration -xa 'debug release' -d 'debug (default) or release'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -l direct -d 'In Swift: call the compiler without the package manager if only the plugin\'s own sources have changed'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -l static-stdlib -d 'In Swift: link the standard library statically, for programs with another Swift runtime or none'

@@ -57,6 +57,14 @@ import Testing
     return bytes.firstRange(of: Array(text.utf8)) != nil
   }
 
+  @Test func `a build of the package without the option leaves a record for the first direct build`() async throws {
+    let first = try await Command.run(
+      Tool.path, ["plugin", "build", "--quiet", "my"], environment: Tool.cleared, workingDirectory: folder.path,
+      limit: Patience.limit)
+    #expect(first.status == 0 && first.errorText.isEmpty, "\(first.errorText)")
+    _ = try await build(Self.direct)
+  }
+
   @Test func `the second build calls the compiler directly, but changes outside of the plan cause a package build`()
     async throws
   {

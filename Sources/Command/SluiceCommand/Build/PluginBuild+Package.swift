@@ -15,20 +15,22 @@ extension PluginBuild {
     if isStatic { settings["SLUICE_STATIC_STDLIB"] = "1" }
     let flags = isStatic ? Self.staticFlags(sdk) : []
     // A release is always built as a package.
-    guard isDirect, !isRelease else { return try buildPackage(settings, flags) }
+    guard !isRelease else { return try buildPackage(settings, flags) }
     let direct = DirectBuild(package: folder, settings: settings, build: build)
-    let reason: String
-    do {
-      let libraries = try direct.run()
-      StandardError.say(BuildWay.direct.message, .info)
-      return libraries
-    } catch let error as CommandError {
-      StandardError.say(BuildWay.direct.message, .info)
-      throw error
-    } catch {
-      reason = (error as? DirectBuild.Doubt)?.reason ?? "\(error)"
+    if isDirect {
+      do {
+        let libraries = try direct.run()
+        StandardError.say(BuildWay.direct.message, .info)
+        return libraries
+      } catch let error as CommandError {
+        StandardError.say(BuildWay.direct.message, .info)
+        throw error
+      } catch {
+        let reason = (error as? DirectBuild.Doubt)?.reason ?? "\(error)"
+        StandardError.say(BuildWay.package(because: reason).message, .info)
+      }
     }
-    StandardError.say(BuildWay.package(because: reason).message, .info)
+    // A build without `isDirect` leaves a record too, so that the first build of `sluice dev` can be direct.
     direct.forget()
     let beginning = BuildBeginning(package: folder)
     let libraries = try buildPackage(settings, flags)
@@ -47,7 +49,7 @@ extension PluginBuild {
 
   private func buildPackage(_ settings: [String: String], _ flags: [String]) throws(CommandError) -> [String] {
     let words = ["swift", "build", "--package-path", folder, "-c", isRelease ? "release" : "debug"] + flags
-    try Self.check(ToolProcess(words, environment: settings))
+    try Self.check(ToolProcess(words + (isQuiet ? ["--quiet"] : []), environment: settings))
     let place = ToolProcess(words + ["--show-bin-path"], environment: settings).output()?.filter { !$0.isNewline }
     guard let place else {
       throw CommandError(

@@ -11,6 +11,8 @@ struct PluginBuild {
   var isDirect = false
   /// Whether a Swift library gets its own runtime, which nothing else in the process uses.
   var isStatic = false
+  /// Whether the package manager prints only warnings and errors.
+  var isQuiet = false
 
   /// Returns the paths of the libraries that were built. Messages of the compiler go to standard error.
   func run() throws(CommandError) -> [String] {

@@ -3,8 +3,9 @@ extension PluginTemplate {
     let type = typeName(name)
     return [
       File(path: "Sources/\(type)/\(type).swift", text: swiftSource(name, type)),
+      File(path: "Tests/\(type)Tests/\(type)Tests.swift", text: tests(name, type)),
       File(path: "Package.swift", text: manifest(name, type)),
-    ] + common(name, built: ".build/debug/lib\(name).so", ignored: "/.build/", linkable: false)
+    ] + common(name, built: ".build/debug/lib\(name).so", ignored: "/.build/", isPackage: true)
   }
 
   private static func manifest(_ name: String, _ type: String) -> String {
@@ -17,18 +18,54 @@ extension PluginTemplate {
     /// of another build in the same program.
     let sdk = Context.environment["SLUICE_SDK"] ?? ".build/sluice-sdk"
     let build = Context.environment["SLUICE_BUILD"] ?? "0"
-    let module = "\#(type)_\(build)"
+
+    /// The sources of Sluice. With them, there are tests in Swift, which run the plugin in an engine.
+    let engine = Context.environment["SLUICE_PACKAGE"]
+    let module = engine == nil ? "\#(type)_\(build)" : "\#(type)"
+    let plugin = Target.Dependency.product(name: "SluicePlugin", package: engine == nil ? "sluice-sdk" : "sluice")
 
     let package = Package(
       name: "\#(name)",
       products: [.library(name: "\#(name)", type: .dynamic, targets: [module])],
-      dependencies: [.package(name: "sluice-sdk", path: sdk)],
-      targets: [
-        .target(
-          name: module, dependencies: [.product(name: "SluicePlugin", package: "sluice-sdk")], path: "Sources/\#(type)")
-      ],
+      dependencies: [engine.map { .package(name: "sluice", path: $0) } ?? .package(name: "sluice-sdk", path: sdk)],
+      targets: [.target(name: module, dependencies: [plugin], path: "Sources/\#(type)")],
       swiftLanguageModes: [.v6]
     )
+
+    if engine != nil {
+      package.targets.append(
+        .testTarget(
+          name: "\#(type)Tests",
+          dependencies: [.target(name: module), plugin, .product(name: "SluiceKit", package: "sluice")]))
+    }
+
+    """#
+  }
+
+  private static func tests(_ name: String, _ type: String) -> String {
+    #"""
+    import Sluice
+    import Testing
+
+    @testable import \#(type)
+
+    /// Runs the plugin in an engine, without a server.
+    @Suite struct \#(type)Tests {
+      @Test func `a request gets the header`() async throws {
+        var configuration = Configuration()
+        configuration.addStage("\#(name)", StageCode(\#(type).self, configuration: ["value": "red"]))
+        // Answers in place of a server, with the header that it would have got.
+        configuration.addStage(
+          "answer",
+          StageCode(request: { request, _ in
+            request.respond(status: 200).headers["x-got"] = request.headers["x-\#(name)"]
+          }))
+        let engine = try Engine(configuration)
+        let response = try await engine.perform(Request(url: "http://example.com/"))
+        #expect(response.headers["x-got"] == "red")
+        await engine.shutdown()
+      }
+    }
 
     """#
   }

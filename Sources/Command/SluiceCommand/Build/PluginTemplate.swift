@@ -6,11 +6,14 @@ enum PluginTemplate {
   }
 
   /// The files of a plugin other than its code. They are the same for all languages.
-  /// - Parameter linkable: whether `LDLIBS` names libraries that are linked.
-  static func common(_ name: String, built: String, ignored: String, linkable: Bool = true) -> [File] {
-    let libraries = linkable ? "# Further libraries that the plugin links, such as -lcrypto.\nexport LDLIBS ?=\n\n" : ""
-    let linking =
-      linkable ? "    LDLIBS=-lcrypto sluice plugin build         # links a further library; so with dev\n" : ""
+  /// - Parameter isPackage: whether the plugin is a Swift package. Otherwise `LDLIBS` names libraries that are linked.
+  static func common(_ name: String, built: String, ignored: String, isPackage: Bool = false) -> [File] {
+    let libraries =
+      isPackage ? "" : "# Further libraries that the plugin links, such as -lcrypto.\nexport LDLIBS ?=\n\n"
+    let more =
+      isPackage
+      ? "    SLUICE_PACKAGE=../sluice swift test         # its tests in Swift; ../sluice has the sources of Sluice\n"
+      : "    LDLIBS=-lcrypto sluice plugin build         # links a further library; so with dev\n"
     return [
       File(
         path: "pipeline.json",
@@ -32,7 +35,7 @@ enum PluginTemplate {
 
           # Runs the self-tests of the plugin, and checks that it follows the rules of the ABI.
           test: build
-          \t$(SLUICE) plugin validate --config '{"value": "hello"}' "$$($(SLUICE) plugin build .)"
+          \t$(SLUICE) plugin validate --config '{"value": "hello"}' "$$($(SLUICE) plugin build --quiet .)"
 
           .PHONY: build test
 
@@ -46,8 +49,8 @@ enum PluginTemplate {
           A plugin for Sluice. It sets the header `x-\(name)` of each request.
 
               sluice plugin build                         # prints the path of the library
-          \(linking)    make test                                   # its self-tests, and the rules of the ABI
-              sluice echo --port 8080 &                   # answers with what it got
+              make test                                   # its self-tests, and the rules of the ABI
+          \(more)    sluice echo --port 8080 &                   # answers with what it got
               sluice send -c pipeline.json -v /headers    # sends a request through it
               sluice dev -c pipeline.json --listen 8081   # builds and swaps it in at each change
 

@@ -11,6 +11,7 @@ enum BuildCommand {
       those that belong to this command.
       """,
     options: [
+      Option("quiet", "q", nil, "In Swift: print only warnings and errors, no progress"),
       Option("configuration", "c", "NAME", words: ["debug", "release"], "debug (default) or release"),
       Option(
         "direct", nil, nil,
@@ -32,7 +33,7 @@ enum BuildCommand {
     }
     let build = PluginBuild(
       folder: folder, isRelease: configuration == "release", isDirect: arguments.has("direct"),
-      isStatic: arguments.has("static-stdlib"))
+      isStatic: arguments.has("static-stdlib"), isQuiet: arguments.has("quiet"))
     for library in try build.run() {
       try StandardOutput.write("\(library)\n")
     }
