@@ -2,7 +2,7 @@
 # Installs the packages into a bare Debian without a toolchain and tests them there: sends requests through a pipeline
 # with the shipped plugins to sluice echo, builds a plugin in C in three ways, and removes the packages. Then it tests
 # the archive, unpacked into a separate folder. If this machine has Swift, a plugin in Swift is built here and runs
-# there with the runtime from the archive. Needs root (chroot), the network (packages of Debian) and debootstrap.
+# there with the runtime from the archive. If it has systemd-nspawn, the unit is started under systemd. Needs root (chroot), the network (packages of Debian) and debootstrap.
 # usage: scripts/check-deb.sh VERSION [FOLDER]      FOLDER has the packages (default .build/packages)
 # SUITE and MIRROR select the Debian (default bookworm and deb.debian.org).
 set -eu
@@ -195,6 +195,16 @@ cd /home/user && rm -rf mine && $as_user "/opt/a folder/bin/sluice" plugin new m
 $as_user "/opt/a folder/bin/sluice" plugin build mine >log 2>&1 || { cat log >&2; fail "the archive does not build a plugin"; }
 CHECK
 env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM="${TERM:-dumb}" chroot "$root/root" sh /check "$version"
+
+if command -v systemd-nspawn >/dev/null; then
+  echo "== the unit, under systemd"
+  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive chroot "$root/root" \
+    sh -c "apt-get install -y -q --no-install-recommends /packages/sluice_$version-1_*.deb" >"$root/log" 2>&1 || { cat "$root/log" >&2; fail "apt-get install sluice failed"; }
+  umount "$root/root/proc"
+  scripts/check-unit.sh "$root/root"
+else
+  echo "check-deb: no systemd-nspawn: the unit was not started" >&2
+fi
 
 if command -v swift >/dev/null; then
   echo "== a plugin in Swift, built with the toolchain of this machine, in the command of the archive"
