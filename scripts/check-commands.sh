@@ -10,9 +10,9 @@
 # fence must say what the block contains. Each `sluice …` in the text and the headings must occur in a block, up to its
 # first placeholder.
 #
-# Blocks marked ```sh measurement are not run, because they need a release build and take minutes. A block marked
+# Blocks marked ```sh measurement are not run, because they need a release build, minutes or an installed system. A block marked
 # ```text picture is a drawing and not an output.
-# usage: scripts/check-commands.sh [FILE…]      (default README.md, docs/command/*.md, docs/updates.md
+# usage: scripts/check-commands.sh [FILE…]      (default README.md, docs/command/*.md, docs/updates.md, docs/production.md, docs/upgrading.md
 #        and, if gdb and valgrind are there, docs/debugging.md)
 set -eu
 repository=$(cd "$(dirname "$0")/.." && pwd)
@@ -94,7 +94,7 @@ extract() { # document
       else if ($0 ~ /^```sh( |$)/) { sh = NR + 1; out = sh ".sh"; printf "" > out; print sh }
       else if ($0 ~ /^```(text|json)( |$)/ && sh) { out = sh ".expected"; printf "" > out; sh = 0 }
       else if ($0 ~ /^```text( |$)/) wrong("this output follows no block of commands")
-      else if ($0 !~ /^```(json|c|swift)( |$)/) wrong("expected ```sh, ```text, ```json, ```c or ```swift, found " $0)
+      else if ($0 !~ /^```(json|c|swift|ini|conf)( |$)/) wrong("expected ```sh, ```text, ```json, ```c, ```swift, ```ini or ```conf, found " $0)
       next
     }
     inside { if (out) print > out; next }
@@ -170,7 +170,7 @@ check_text() { # document
 }
 
 if [ $# -eq 0 ]; then
-  set -- README.md docs/command/*.md docs/updates.md
+  set -- README.md docs/command/*.md docs/updates.md docs/production.md docs/upgrading.md
   if command -v gdb >/dev/null && command -v valgrind >/dev/null; then
     set -- "$@" docs/debugging.md
   else
@@ -182,6 +182,6 @@ mkdir -m 700 "$XDG_RUNTIME_DIR"
 passed=0
 for document; do check_blocks "$document"; done
 for document; do check_text "$document"; done
-cat "$work"/blocks/*/measurements 2>/dev/null | sed 's/.*/check-commands: &: not run, because it measures a release build/'
+cat "$work"/blocks/*/measurements 2>/dev/null | sed 's/.*/check-commands: &: not run, because it needs a release build, minutes or an installed system/'
 echo "check-commands: $passed blocks passed, $failed failures"
 [ "$failed" -eq 0 ]

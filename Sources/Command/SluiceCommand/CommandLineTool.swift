@@ -114,6 +114,9 @@ enum CommandLineTool {
     let parts = group(one).map(\.name)
     if !parts.isEmpty {
       let commands = parts.joined(separator: ", ")
+      if two.dropFirst(one.count + 1).hasPrefix("-") {
+        return CommandError(.usage, "\(one): the command comes before its options; available commands: \(commands)")
+      }
       return CommandError(.usage, "\(PlainText.quote(two)) is not a command; available commands: \(commands)")
     }
     let hint = Suggestion.nearest(to: one, among: commands.map(\.name)).map { "did you mean \"\($0)\"?" }

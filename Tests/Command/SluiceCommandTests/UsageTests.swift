@@ -69,7 +69,9 @@ import Testing
 
   @Test(arguments: [
     (["snd"], "did you mean \"send\""), (["send", "--hedaer", "a: b", "http://x/"], "did you mean --header?"),
-    (["plugin", "biuld"], "available commands: plugin inspect"), (["detach"], "unknown command \"detach\""),
+    (["plugin", "biuld"], "available commands: plugin inspect"),
+    (["ctl", "--socket", "x", "status"], "ctl: the command comes before its options; available commands: ctl status"),
+    (["detach"], "unknown command \"detach\""),
     (["measure"], "unknown command \"measure\""), (["run", "--rate", "fast"], "--rate: expected requests a second"),
     (
       ["run", "--rate", "1000001/s"], "--rate: \"1000001/s\" is more than 1000000/s; lower it, or leave the option out"
