@@ -61,7 +61,7 @@ struct ValidateTests {
     ("misbehaves-in-activity", "WRITES_EARLY", "phases", "(status_set, in on_request); ask may_call first"),
     (
       "misbehaves-in-activity", "NEEDS_TIMERS", "least-host",
-      "no optional feature, no timers, after it was refused the table sluice.timers/1. If it is useless there, "
+      "no optional feature: no timers, after it was refused the table sluice.timers/1. If it is useless there, "
         + "add at file scope: SLUICE_REQUIRES(timers);"
     ),
     (
@@ -71,7 +71,16 @@ struct ValidateTests {
     ),
     (
       "misbehaves-in-activity", "USES_TIMERS", "least-host",
-      "SIGSEGV after the host refused it the table sluice.timers/1"
+      "SIGSEGV in create, after the host refused it the table sluice.timers/1. If it is useless there, add"
+    ),
+    (
+      "misbehaves-in-activity", "USES_TIMERS_LATER", "least-host",
+      "SIGSEGV while requests went through it, after the host refused it the table sluice.timers/1. If it is useless"
+    ),
+    (
+      "misbehaves-in-activity", "ONLY_ISSUES", "least-host",
+      "no optional feature: none of its functions would be called. If it is useless there, add at file scope: "
+        + "SLUICE_REQUIRES(hops);"
     ),
     ("has-places", "SILENT_REFUSAL", "places", "gave no reason"),
     ("ends-badly", "UNUSED", "exit-functions", "crashes with SIGABRT in a destructor of the library"),
@@ -106,6 +115,23 @@ struct ValidateTests {
     #expect(document["check"]?.string == check)
     #expect(document["outcome"]?.string == "failed")
     #expect(document["reason"]?.string?.contains(reason) == true, "\(document)")
+  }
+
+  @Test func `references in the configuration have their values, and a pipeline is no configuration of a plugin`()
+    async throws
+  {
+    let folder = try TemporaryDirectory()
+    let library = BuiltProducts.library("bearer-auth")
+    _ = try folder.write("secret\n", to: "token")
+    let file = try folder.write(#"{"token": {"file": "token"}, "hosts": ["a.example"]}"#, to: "config.json")
+    let only = ["--only", "create-is-quiet"]
+    #expect(try await Tool.run(arguments: ["plugin", "validate", library, "--config", file] + only).status == 0)
+    let missing = try await Tool.run(
+      arguments: ["plugin", "validate", library, "--config", #"{"token": {"env": "SLUICE_NOT_SET"}}"#] + only)
+    #expect(missing.status == 2 && missing.errorText.contains("\"SLUICE_NOT_SET\" is not set"), "\(missing.errorText)")
+    let pipeline = try folder.write(#"{"plugins": {"a": {"builtin": "headers"}}}"#, to: "pipeline.json")
+    let wrong = try await Tool.run(arguments: ["plugin", "validate", library, "--config", pipeline] + only)
+    #expect(wrong.status == 2 && wrong.errorText.contains("give the \"config\" of the plugin in it"))
   }
 
   /// The arguments are the phase in which the plugin writes, and what the reason says about it. All functions of

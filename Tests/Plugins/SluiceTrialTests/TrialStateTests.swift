@@ -50,7 +50,7 @@ struct TrialStateTests {
   @Test(arguments: [
     (#"EXPECTED_REQUEST="{\"headers\": {\"x-time\": \"1\"}}""#, #"expected "1", found "1440938160000000000""#),
     (#"EXPECTED_REQUEST="{\"headers\": {\"x-token\": {}}}""#, "headers.x-token: expected any value, found none"),
-    (#"EXPECTED_REQUEST="{\"headers\": {\"x-nonce\": null}}""#, "headers.x-nonce: expected null, found"),
+    (#"EXPECTED_REQUEST="{\"headers\": {\"x-nonce\": null}}""#, "headers.x-nonce: expected none, found"),
     (#"EXPECTED_REQUEST="{\"error\": {}}""#, "the request's error: expected any value, found none"),
     (
       #"EXPECTED_RESPONSE="{\"error\": {\"code\": \"other\"}}""#, #"the error.code: expected "other", found "no_token""#
@@ -63,6 +63,17 @@ struct TrialStateTests {
   ) async throws {
     let error = try #require(try await TrialFixture.refusal(of: "tests-dates", [define]))
     #expect(error.code == .selfTestFailed && error.reason.contains(reason), "\(error)")
+  }
+
+  @Test(arguments: [
+    (#"CONFIGURATION="{\"colour\": 1}""#, #"self-test "paints" failed: its configuration is refused: "#),
+    (#"RESPONSE="{\"error\": {}, \"status\": 200}""#, "its expected response has \"error\" and other members"),
+  ])
+  func `a self-test that cannot pass says that its own documents are wrong`(
+    _ define: String, _ reason: String
+  ) async throws {
+    let error = try #require(try await TrialFixture.refusal(of: "tests-itself", [define]))
+    #expect(error.reason.contains(reason), "\(error)")
   }
 
   @Test func `a self-test that expects a failure fails if the request succeeds`() async throws {

@@ -1,4 +1,5 @@
 import Glibc
+import Sluice
 import SluiceJSON
 import SluiceMessages
 import SluicePluginHost
@@ -41,7 +42,7 @@ enum ValidateCommand {
       throw CommandError(.failed, "plugin validate: no sluice command was found to run the checks in")
     }
     var run = ConformanceRun(
-      of: path, configuration: try document(arguments["config"], of: "--config"),
+      of: path, configuration: try configuration(arguments["config"], of: path),
       callOutAnswer: try answer(arguments["answer"]), seed: seed,
       deadline: try arguments.duration("deadline") ?? .seconds(30), helper: helper)
     run.checks = checks
@@ -74,6 +75,20 @@ enum ValidateCommand {
     return .succeeded
   }
 
+  /// The configuration of the instances, with the values of its references; nil without the option.
+  private static func configuration(_ argument: String?, of library: String) throws(CommandError) -> JSONValue? {
+    guard let document = try document(argument, of: "--config") else { return nil }
+    if document["plugins"]?.isObject == true, document["config"] == nil {
+      throw CommandError(
+        .usage, "--config: this is the configuration of a pipeline; give the \"config\" of the plugin in it")
+    }
+    let whole: JSONValue = ["plugins": ["plugin": ["library": JSONValue(library), "config": document]]]
+    let file = argument.flatMap { isText($0) ? nil : $0 } ?? "--config"
+    do throws(ConfigurationError) {
+      return try Configuration(text: Array("\(whole)".utf8), file: file).plugins.first?.config
+    } catch { throw CommandError(.usage, "--config: \(error.reason)" + (error.advice.map { "; \($0)" } ?? "")) }
+  }
+
   /// The response document of `--answer`; nil without the option.
   static func answer(_ argument: String?) throws(CommandError) -> JSONValue? {
     guard let answer = try document(argument, of: "--answer") else { return nil }
@@ -83,10 +98,12 @@ enum ValidateCommand {
     return answer
   }
 
+  private static func isText(_ argument: String) -> Bool { argument.first { !$0.isWhitespace } == "{" }
+
   /// A document that is given as JSON, or as the name of a file that contains JSON.
   private static func document(_ argument: String?, of option: String) throws(CommandError) -> JSONValue? {
     guard let argument else { return nil }
-    let isText = argument.first { !$0.isWhitespace } == "{"
+    let isText = isText(argument)
     if !isText, access(argument, F_OK) != 0 {
       throw CommandError(.usage, "\(option): expected a JSON object or a file, but there is no file \(argument)")
     }

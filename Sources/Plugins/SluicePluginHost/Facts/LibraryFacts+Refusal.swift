@@ -70,7 +70,9 @@ extension LibraryFacts {
       return PluginError(
         .missingFeature, subject,
         "requires the host \(features) \(missing.joined(separator: ", ")), which the host \(host.host) does not offer",
-        advice: "use it in a host that offers \(them)")
+        advice: requiredFeatures.unknownNames.isEmpty
+          ? "use it in a host that offers \(them)"
+          : "the features that this host knows are \(HostFeatures.all.names.joined(separator: ", "))")
     }
     return nil
   }

@@ -13,6 +13,9 @@ public struct RequiredFeatures: Sendable, Hashable {
   /// The required features that these headers know.
   package var features: HostFeatures { HostFeatures(named: Set(names)) }
 
+  /// The names that these headers do not know.
+  var unknownNames: [String] { names.filter { !HostFeatures.all.names.contains($0) } }
+
   /// The required features that a host does not offer.
   func missing(from offered: HostFeatures) -> [String] {
     let offered = Set(offered.names)

@@ -110,8 +110,8 @@ final class HostHandle: @unchecked Sendable {
   /// status of such a call. Only the first call for a feature is logged.
   @inline(never)
   func lacks(_ feature: HostFeatures, _ function: String) -> sluice_status {
-    let known = lacking.bitwiseOr(feature.rawValue, ordering: .relaxed).oldValue
-    if known & feature.rawValue == 0 {
+    let isKnown = feature.rawValue & ~lacking.load(ordering: .relaxed) == 0
+    if !isKnown, feature.rawValue & ~lacking.bitwiseOr(feature.rawValue, ordering: .relaxed).oldValue != 0 {
       runtime?.noteLacking(feature, function)
       let names = feature.names.joined(separator: " or ")
       log(.debug, "asked for \(function), which this host does not offer (feature \(names))")

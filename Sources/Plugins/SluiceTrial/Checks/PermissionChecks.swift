@@ -2,6 +2,7 @@ import SluiceMessages
 import SluicePipeline
 import SluicePluginFile
 import SluicePluginHost
+import SluiceSupport
 
 // Checks which functions a plugin calls in which phase, and on hosts with fewer features.
 extension ConformanceCheck {
@@ -23,44 +24,53 @@ extension ConformanceCheck {
       let facts = try LibraryFacts(of: LibraryImage(reading: run.request.path))
       let required = facts.requiredFeatures.features
       let full = try run.host(answer: TrafficGenerator.echo)
-      try run.destroy(run.instance(run.library(full).generation, full))
-      guard try run.passesPlainRequest(on: full), let reason = try run.failure(with: required, facts) else { return }
+      let instance = try run.instance(run.library(full).generation, full)
+      let hasCallbacks = !instance.capabilities.isEmpty
+      try run.destroy(instance)
+      func failure(with features: HostFeatures) throws -> String? {
+        try run.failure(with: features, facts, hasCallbacks: hasCallbacks)
+      }
+      guard try failure(with: .offered) == nil, let reason = try failure(with: required) else { return }
       // Leaves out one feature after the other, as long as the request passes. What is left is needed.
       var needed = HostFeatures.offered.subtracting(required)
       for name in needed.names {
         let fewer = needed.subtracting(HostFeatures(named: [name]))
-        if try run.failure(with: required.union(fewer), facts) == nil { needed = fewer }
+        if try failure(with: required.union(fewer)) == nil { needed = fewer }
       }
       let offered = required.names.isEmpty ? "no optional feature" : "only \(required.names.joined(separator: ", "))"
-      throw TrialFailure("on a host that offers \(offered), \(reason). \(facts.advice(requiring: needed))")
+      throw TrialFailure("on a host that offers \(offered): \(reason). \(facts.advice(requiring: needed))")
     },
   ]
 }
 
 extension CheckRun {
   /// Why the plugin fails on a host with these features; nil if a plain request passes.
-  fileprivate func failure(with features: HostFeatures, _ facts: LibraryFacts) throws -> String? {
-    // A plugin that calls a function of a table that it did not get crashes. The report of the crash has the last step.
-    let host = try host(features: features) { lacking in
-      channel.step("after the host refused it \(lacking.function). \(facts.advice(requiring: lacking.feature))")
-    } answer: {
-      TrafficGenerator.echo($0)
+  /// - Parameter hasCallbacks: whether a host with all features calls functions of the plugin for a request.
+  fileprivate func failure(
+    with features: HostFeatures, _ facts: LibraryFacts, hasCallbacks: Bool
+  ) throws -> String? {
+    let steps = LeastHostSteps(channel, facts)
+    let host = try host(features: features, noteLacking: { steps.note($0) }, answer: TrafficGenerator.echo)
+    let reason: String
+    do {
+      guard let found = try failure(on: host, steps, hasCallbacks: hasCallbacks) else { return nil }
+      reason = found
+    } catch let error as PluginError { reason = error.reason } catch let failure as TrialFailure {
+      reason = failure.reason
     }
-    var reason = "a plain request fails"
-    do { if try passesPlainRequest(on: host) { return nil } } catch let error as PluginError { reason = error.reason }
     let refused = host.lackingFeatures.map(\.function)
     return refused.isEmpty ? reason : "\(reason), after it was refused \(refused.joined(separator: ", "))"
   }
 
-  /// Creates an instance on the host, and sends requests through it. Returns whether a plain request succeeds.
-  fileprivate func passesPlainRequest(on host: TrialHost) throws -> Bool {
-    let offered = host.runtime.features == .offered ? "" : " on a host that offers only what its note requires"
-    channel.step("in create\(offered)")
+  /// Creates an instance on the host, and sends requests through it.
+  private func failure(on host: TrialHost, _ steps: LeastHostSteps, hasCallbacks: Bool) throws -> String? {
+    steps.begin("in create")
     let generation = try library(host).generation
     let instance = try PluginInstance(generation, name: name, configuration: configuration, runtime: host.runtime)
-    channel.step("in activate\(offered)")
+    if hasCallbacks, instance.capabilities.isEmpty { return "none of its functions would be called" }
+    steps.begin("in activate")
     try instance.activate()
-    channel.step("while requests went through it\(offered)")
+    steps.begin("while requests went through it")
     var isSuccess = false
     for (index, request) in ([TrafficGenerator.plainRequest] + PhaseTraffic.requests).enumerated() {
       let result = try pass(host, instance, request)
@@ -70,7 +80,35 @@ extension CheckRun {
       if index == 0 { isSuccess = result.error == nil }
     }
     try destroy(instance)
-    return isSuccess
+    return isSuccess ? nil : "a plain request fails"
+  }
+}
+
+/// The steps of a plugin on a host that lacks features, for the report of a crash: a plugin that calls a function of a
+/// table that it did not get crashes, perhaps much later.
+private final class LeastHostSteps: Sendable {
+  private let channel: TrialChannel
+  private let facts: LibraryFacts
+  private let state = Locked((step: "", lacking: [TrialHost.LackingFeature]()))
+
+  init(_ channel: TrialChannel, _ facts: LibraryFacts) { (self.channel, self.facts) = (channel, facts) }
+
+  func begin(_ step: String) {
+    state.withLock { $0.step = step }
+    report()
+  }
+
+  func note(_ lacking: TrialHost.LackingFeature) {
+    state.withLock { $0.lacking.append(lacking) }
+    report()
+  }
+
+  private func report() {
+    let (step, lacking) = state.withLock { $0 }
+    guard !lacking.isEmpty else { return channel.step(step) }
+    let functions = lacking.map(\.function).joined(separator: ", ")
+    let features = lacking.reduce(into: HostFeatures()) { $0.formUnion($1.feature) }
+    channel.step("\(step), after the host refused it \(functions). \(facts.advice(requiring: features))")
   }
 }
 

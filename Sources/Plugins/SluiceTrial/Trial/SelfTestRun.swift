@@ -38,8 +38,11 @@ struct SelfTestRun {
     host.runtime.fixWallClock(at: test.wallClock)
     defer { host.runtime.fixWallClock(at: 0) }
     guard let configuration = test.configuration else { return try run(test, on: instance) }
-    let own = try PluginInstance(
-      instance.generation, name: instance.name, configuration: configuration, runtime: host.runtime)
+    let own: PluginInstance
+    do throws(PluginError) {
+      own = try PluginInstance(
+        instance.generation, name: instance.name, configuration: configuration, runtime: host.runtime)
+    } catch { throw failure(test, "its configuration is refused: \(error.reason)") }
     try run(test, on: own)
     own.destroy(within: TrialHost.patience)
   }
@@ -70,6 +73,10 @@ struct SelfTestRun {
 
   private func compare(_ test: SelfTestCase, _ result: TransactionResult) throws(PluginError) {
     let expectedError = test.expectedResponse?["error"] ?? .null
+    guard expectedError.isNull || test.expectedResponse?.count == 1 else {
+      throw failure(
+        test, "its expected response has \"error\" and other members, but a failed transaction has no response")
+    }
     if let error = result.error {
       guard !expectedError.isNull else { throw failure(test, "its transaction failed: \(error)") }
       try compare(test, "the error", expectedError, Self.document(error))
@@ -97,25 +104,24 @@ struct SelfTestRun {
   ) throws(PluginError) {
     let wantsJSON = expected["body"]?["json"] != nil
     let found = make(wantsJSON ? .parsed : .plain)
-    for (key, value) in expected.members {
-      try compare(test, "the \(side)'s \(key)", value, found[key] ?? .null)
-    }
+    for (key, value) in expected.members { try compare(test, "the \(side)'s \(key)", value, found[key]) }
   }
 
   /// Compares two values. In an object, only the members that `expected` has are compared; if `expected` has null for a
   /// member, `found` must not have the member, and if it has an empty object, `found` must have the member.
   private func compare(
-    _ test: SelfTestCase, _ place: String, _ expected: JSONValue, _ found: JSONValue
+    _ test: SelfTestCase, _ place: String, _ expected: JSONValue, _ found: JSONValue?
   ) throws(PluginError) {
     if expected == .object() {
-      guard found.isNull else { return }
+      guard found == nil else { return }
       throw failure(test, "\(place): expected any value, found none")
     }
-    guard expected.isObject, found.isObject || found.isNull else {
-      guard found != expected else { return }
-      throw failure(test, "\(place): expected \(expected), found \(found)")
+    guard expected.isObject, found?.isObject ?? true else {
+      guard found ?? .null != expected else { return }
+      let none = expected.isNull ? "none" : "\(expected)"
+      throw failure(test, "\(place): expected \(none), found \(found.map { "\($0)" } ?? "none")")
     }
-    for (key, value) in expected.members { try compare(test, "\(place).\(key)", value, found[key] ?? .null) }
+    for (key, value) in expected.members { try compare(test, "\(place).\(key)", value, found?[key]) }
   }
 
   private func failure(_ test: SelfTestCase, _ message: String) -> PluginError {

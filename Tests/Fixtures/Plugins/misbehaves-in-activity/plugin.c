@@ -1,6 +1,7 @@
 // Breaks one rule, depending on which of these macros is defined: PRINTS, LEAVES_THREAD, LEAVES_FILE, HANDLES_SIGNAL,
 // SLOW_DEACTIVATE, NEVER_RESUMES, CRASHES_ON_BYTES, OPENS_IN_CREATE, SILENT_REFUSAL, OVERLAPS, INVENTS_TABLES,
-// EXPORTS_MORE, WRITES_EARLY, NEEDS_TIMERS, USES_TIMERS, NEEDS_REWRITE, KEEPS_LIST. If none is defined, it is correct.
+// EXPORTS_MORE, WRITES_EARLY, NEEDS_TIMERS, USES_TIMERS,
+// USES_TIMERS_LATER, ONLY_ISSUES, NEEDS_REWRITE, KEEPS_LIST. If none is defined, it is correct.
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,6 +21,10 @@ __attribute__((unused)) static void *wait_for_ever(void *context) {
   return context;
 }
 
+#ifdef USES_TIMERS_LATER
+static const sluice_timers *kept_timers;
+#endif
+
 static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
 #ifdef OPENS_IN_CREATE
   open("/dev/null", O_RDONLY);
@@ -33,6 +38,9 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
 #ifdef USES_TIMERS
   const sluice_timers *timers = host->extension(host, SLUICE_TIMERS_ID);
   timers->cancel(host, 1);
+#endif
+#ifdef USES_TIMERS_LATER
+  kept_timers = host->extension(host, SLUICE_TIMERS_ID);
 #endif
 #ifdef KEEPS_LIST
   const sluice_origins *origins = host->extension(host, SLUICE_ORIGINS_ID);
@@ -85,6 +93,9 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 #ifdef WRITES_EARLY
   api_of(instance)->status_set(exchange, 204);
 #endif
+#ifdef USES_TIMERS_LATER
+  kept_timers->cancel(host_of(instance), 1);
+#endif
 #ifdef NEEDS_REWRITE
   if (api_of(instance)->method_set(exchange, text("PUT")) != SLUICE_STATUS_OK) return SLUICE_VERDICT_FAIL;
 #endif
@@ -96,7 +107,11 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 }
 
 static const void *extension(const char *id) {
+#ifdef ONLY_ISSUES
+  static const sluice_interceptor interceptor = SLUICE_TABLE(sluice_interceptor, .on_issue = on_request);
+#else
   static const sluice_interceptor interceptor = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
+#endif
 #ifdef INVENTS_TABLES
   return &interceptor;
 #endif

@@ -1,5 +1,6 @@
 // Sets a header whose value is configured, and has self-test cases for it. VALUE is the value that a case expects, RUN
-// is the answer of the second case, DOCUMENT is the request of the first case, and RESPONSE the response that it expects.
+// is the answer of the second case, DOCUMENT is the request of the first case, RESPONSE the response that it expects,
+// and CONFIGURATION its configuration.
 #include "../stage.h"
 
 #ifndef VALUE
@@ -18,13 +19,17 @@
 #define RESPONSE "{\"status\": 201, \"body\": {\"text\": \"ok\"}}"
 #endif
 
+#ifndef CONFIGURATION
+#define CONFIGURATION "{\"color\": \"blue\"}"
+#endif
+
 struct painter {
   const sluice_host *host;
   char color[32];
 };
 
 static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
-  (void)error;
+  if (json_object_get(config, "colour")) return sluice_error_set(error, "colour is spelled color");
   const char *color = json_string_value(json_object_get(config, "color"));
   struct painter *painter = calloc(1, sizeof *painter);
   painter->host = host;
@@ -77,7 +82,7 @@ static const void *extension(const char *id) {
                    .expected_request = "{\"method\": \"GET\", \"headers\": {\"accept\": \"*/*\", \"x-color\": \"" VALUE "\"}}",
                    .response = "{\"status\": 200, \"body\": {\"text\": \"ok\"}}",
                    .expected_response = RESPONSE,
-                   .config = "{\"color\": \"blue\"}");
+                   .config = CONFIGURATION);
   static const sluice_selftest_case dries =
       SLUICE_TABLE(sluice_selftest_case, .name = "dries", .description = "The paint dries.");
   static const sluice_selftest_case *const cases[] = {&paints, &dries};
