@@ -110,10 +110,31 @@ import Testing
     let unused = #"  unused: on_response of edit, which is not in "response""#
     #expect(result.status == 0 && result.outputText.contains(unused), "\(result.outputText)")
     let document = try #require(try await Tool.run("check", "--json", "-c", half).documents.first)
-    let missing: JSONValue = [["plugin": "edit", "list": "response", "callback": "on_response"]]
+    let missing: JSONValue = [["plugin": "edit", "list": "response", "callbacks": ["on_response"]]]
     #expect(document["missingLists"] == missing, "\(document)")
     let whole = try folder.write(plugins + #""request": ["edit"], "response": ["edit"]}"#, to: "whole.json")
     #expect(try await Tool.run("check", "-c", whole).outputText.contains("unused") == false)
+  }
+
+  @Test(arguments: ["request", "issue"])
+  func `a plugin that sets its header in either list is not reported`(_ list: String) async throws {
+    let folder = try TemporaryDirectory()
+    let library = BuiltProducts.library("bearer-auth")
+    let file = try folder.write(
+      #"{"plugins": {"auth": {"library": "\#(library)", "config": {"token": "t", "hosts": ["a.example"]}}}, "#
+        + #""\#(list)": ["auth"]}"#, to: "c.json")
+    let result = try await Tool.run("check", "-c", file)
+    #expect(result.status == 0 && !result.outputText.contains("unused"), "\(result.outputText)\(result.errorText)")
+  }
+
+  @Test func `a plugin that is in all lists that it fits is told to leave the other one`() async throws {
+    let folder = try TemporaryDirectory()
+    let plugins = #"{"plugins": {"edit": {"library": "\#(BuiltProducts.library("json-edit"))"}}, "#
+    let file = try folder.write(
+      plugins + #""request": ["edit"], "issue": ["edit"], "response": ["edit"]}"#, to: "c.json")
+    let result = try await Tool.run("check", "-c", file)
+    let advice = #"is in "issue" but has no on_issue; take it out of the list, or give the plugin that callback"#
+    #expect(result.errorText.contains(advice), "\(result.errorText)")
   }
 
   @Test func `a plugin in a list that it does not fit is refused with the lists that it fits`() async throws {

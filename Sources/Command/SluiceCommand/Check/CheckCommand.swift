@@ -76,7 +76,7 @@ enum CheckCommand {
     let stages = lists.filter { !$0.1.isEmpty }
       .map { "  \($0.0): \($0.1.map(\.plugin).joined(separator: ", "))\n" }.joined()
     let unused = missing.map { missing in
-      "  unused: \(missing.callback) of \(missing.plugin), which is not in \"\(missing.list.rawValue)\"\n"
+      "  unused: \(missing.callbacks.joined(separator: ", ")) of \(missing.plugin), which is not in \"\(missing.list.rawValue)\"\n"
     }.joined()
     let count = configuration.plugins.count
     return "ok: \(file): \(count) \(count == 1 ? "plugin" : "plugins")\n\(stages)\(unused)"

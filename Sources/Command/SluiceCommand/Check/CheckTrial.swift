@@ -48,8 +48,8 @@ struct CheckTrial {
     return try outcome(of: staged, remembering: nil, helper)
   }
 
-  /// The problems that ``outcome()`` finds, but uses the private copies that there are, and does not repeat what was passed before with the
-  /// same content and configuration (``VerdictList``).
+  /// Like ``outcome()``, but uses private copies that exist, returns the problems only, and does not repeat what was
+  /// passed before with the same content and configuration (``VerdictList``).
   func problems(of staged: [StagedLibrary], remembering verdicts: VerdictList?) throws(CommandError) -> [CommandError] {
     guard !staged.isEmpty else { return try outcome().problems }
     return try outcome(of: staged, remembering: verdicts, Self.helper()).problems
@@ -169,15 +169,15 @@ struct CheckTrial {
 }
 
 extension MissingList {
-  /// Such as `{"plugin": "tenant", "list": "response", "callback": "on_failure"}`.
+  /// Such as `{"plugin": "tenant", "list": "response", "callbacks": ["on_failure"]}`.
   var document: JSONValue {
-    ["plugin": JSONValue(plugin), "list": JSONValue(list.rawValue), "callback": JSONValue(callback)]
+    ["plugin": JSONValue(plugin), "list": JSONValue(list.rawValue), "callbacks": .array(of: callbacks)]
   }
 
   init?(_ document: JSONValue) {
-    guard let plugin = document["plugin"]?.string, let list = document["list"]?.string.flatMap(StageList.init),
-      let callback = document["callback"]?.string
-    else { return nil }
-    self.init(plugin: plugin, list: list, callback: callback)
+    guard let plugin = document["plugin"]?.string, let list = document["list"]?.string.flatMap(StageList.init) else {
+      return nil
+    }
+    self.init(plugin: plugin, list: list, callbacks: document["callbacks"]?.elements.compactMap(\.string) ?? [])
   }
 }

@@ -95,12 +95,16 @@ package struct PipelineBuilder {
   /// A plugin is in a list without having a callback for it.
   private func misfit(_ reference: StageReference, _ list: StageList) -> ConfigurationError {
     let capabilities = stages[reference.plugin]?.capabilities ?? []
-    let fitting = StageList.allCases.filter { !capabilities.isDisjoint(with: $0.capabilities) }
-    let names = fitting.map { "\"\($0.rawValue)\"" }.joined(separator: " and ")
+    let others = StageList.allCases.filter { other in
+      !capabilities.isDisjoint(with: other.capabilities)
+        && !other.references(in: configuration).contains { $0.plugin == reference.plugin }
+    }
+    let names = others.map { "\"\($0.rawValue)\"" }.joined(separator: " and ")
     return ConfigurationError(
       reference.location, "plugin \"\(reference.plugin)\" is in \"\(list.rawValue)\" but has no \(list.callback)",
-      advice: fitting.isEmpty
-        ? "take it out of the list: it fits no list" : "move it to \(names), which it has callbacks for")
+      advice: others.isEmpty
+        ? "take it out of the list, or give the plugin that callback"
+        : "move it to \(names), which it has callbacks for")
   }
 
   /// The interceptor of a place that has its own configuration; nil if the place has none.

@@ -9,7 +9,7 @@ package enum StageList: String, CaseIterable, Sendable {
     switch self {
     case .request: [.request, .requestPieces]
     case .issue: .issue
-    case .response: [.response, .failure, .responsePieces]
+    case .response: [.response, .failure, .responsePieces, .informational]
     case .tracers: .trace
     }
   }
@@ -20,7 +20,7 @@ package enum StageList: String, CaseIterable, Sendable {
     self == .request || self == .response ? ownCapabilities.union([.redirect, .challenge]) : ownCapabilities
   }
 
-  /// What most plugins have that are in the list.
+  /// The callback that messages name for this list.
   var callback: String {
     switch self {
     case .request: "on_request"
@@ -51,38 +51,47 @@ extension PipelineStage {
 package struct MissingList: Sendable, Equatable {
   package let plugin: String
   package let list: StageList
-  /// One of these callbacks: `on_failure`.
-  package let callback: String
+  /// What is not called: `on_response`, `on_failure`.
+  package let callbacks: [String]
 
-  package init(plugin: String, list: StageList, callback: String) {
+  package init(plugin: String, list: StageList, callbacks: [String]) {
     self.plugin = plugin
     self.list = list
-    self.callback = callback
+    self.callbacks = callbacks
   }
 
+  /// A plugin that is in one of the lists for requests need not be in the other, because many set their header in either.
   /// - Parameter stages: the plugins of the configuration by their names.
   package static func all(
     in configuration: Configuration, _ stages: [(name: String, stage: PipelineStage)]
   ) -> [MissingList] {
     stages.flatMap { name, stage in
-      let absent = StageList.allCases.filter { list in
-        !list.references(in: configuration).contains { $0.plugin == name }
-      }
-      var missing = absent.filter { !stage.capabilities.isDisjoint(with: $0.ownCapabilities) }
-      let isAsked = !absent.contains(.request) || !absent.contains(.response) || !missing.isEmpty
-      if !isAsked, !stage.capabilities.isDisjoint(with: [.redirect, .challenge]) { missing = [.request] }
-      return missing.map { list in
-        let callback = Self.callbacks.first { callback, _ in
-          list.capabilities.contains(callback) && stage.capabilities.contains(callback)
+      let present = Set(
+        StageList.allCases.filter { list in
+          list.references(in: configuration).contains { $0.plugin == name }
+        })
+      return StageList.allCases.compactMap { list -> MissingList? in
+        guard !present.contains(list) else { return nil }
+        var idle = stage.capabilities.intersection(list.ownCapabilities)
+        if (list == .request && present.contains(.issue)) || (list == .issue && present.contains(.request)) {
+          idle = []
         }
-        return MissingList(plugin: name, list: list, callback: callback?.name ?? list.callback)
+        if list == .request {
+          // These are offered to the stages of the list "response", too.
+          if !present.contains(.response) { idle.formUnion(stage.capabilities.intersection([.redirect, .challenge])) }
+          // Without this list, the body is not read for the stage.
+          idle.formUnion(stage.capabilities.intersection(.wantsRequestBody))
+        }
+        let names = Self.names.filter { idle.contains($0.capability) }.map(\.name)
+        return names.isEmpty ? nil : MissingList(plugin: name, list: list, callbacks: names)
       }
     }
   }
 
-  private static let callbacks: [(capability: StageCapabilities, name: String)] = [
+  private static let names: [(capability: StageCapabilities, name: String)] = [
     (.request, "on_request"), (.issue, "on_issue"), (.response, "on_response"), (.failure, "on_failure"),
-    (.requestPieces, "on_chunk"), (.responsePieces, "on_chunk"), (.trace, "on_event"), (.redirect, "on_redirect"),
-    (.challenge, "on_challenge"),
+    (.requestPieces, "on_chunk"), (.responsePieces, "on_chunk"), (.informational, "on_informational"),
+    (.trace, "on_event"), (.redirect, "on_redirect"), (.challenge, "on_challenge"),
+    (.wantsRequestBody, "SLUICE_WANTS_REQUEST_BODY"),
   ]
 }
