@@ -80,6 +80,36 @@ import Testing
     #expect(try result.documents.count == 2)
   }
 
+  @Test func `a stopped run takes whole lines out of a pipe, and counts those that it has not sent`() async throws {
+    let folder = try TemporaryDirectory()
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let input = folder.path("in.jsonl")
+    try #require(mkfifo(input, 0o600) == 0)
+    let pipe = open(input, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+    try #require(pipe >= 0)
+    defer { close(pipe) }
+    let running = try Tool.start(
+      "run", "-i", input, "--concurrency", "1", "--drain", "10ms", "--log-format", "json", "-o", "/dev/null")
+    let lines = (0..<1500).map { "\(server.baseURL)/\($0)" }
+    let text = Array((lines.joined(separator: "\n") + "\n").utf8)
+    try #require(text.withUnsafeBytes { write(pipe, $0.baseAddress, $0.count) } == text.count)
+    // Now the queue of the run is full, or will be before it reads the pipe to its end.
+    try await server.waitForHeld(1)
+    running.send(signal: SIGTERM)
+    let result = try await running.wait(upTo: Patience.limit)
+    #expect(result.status == 143)
+    var rest = [UInt8](repeating: 0, count: text.count)
+    let count = max(0, rest.withUnsafeMutableBytes { read(pipe, $0.baseAddress, $0.count) })
+    let left = String(decoding: rest[..<count], as: UTF8.self).split(separator: "\n").map(String.init)
+    #expect(left == lines.suffix(left.count), "\(left.first ?? "")")
+    let messages = try result.errorText.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+    let summary = try #require(messages.compactMap { $0["run"] }.first, "\(result.errorText)")
+    let known = (summary["requests"]?.integer ?? 0) + (summary["notBegun"]?.integer ?? 0)
+    #expect(Int(known) + left.count == lines.count, "\(summary)")
+  }
+
   @Test func `after two overlapping reloads, the configuration that was written last serves`() async throws {
     let run = try await ControlledRun()
     let file = run.folder.path("c.json")

@@ -116,7 +116,7 @@ enum RunCommand {
       let summary = RunSummary(
         session.counts, engine.metrics(), engine.schedules, duration: MonotonicClock.now - started)
       summary.show(isWhole: isWhole)
-      if signals.received != nil, let path = arguments["output"], OutputTarget(at: path) == .file {
+      if signals.received != nil, !isWhole, let path = arguments["output"], OutputTarget(at: path) == .file {
         StandardError.say("to send the lines that have no result, run the same command with --resume", .info)
       }
     }

@@ -50,7 +50,11 @@ extension RunSession {
       }
     }
     enqueue(&batch)
-    state.update { $0.isInputEnded = true }
+    let dropped = hasStopped.load(ordering: .relaxed) ? input.dropRest() : 0
+    state.update { state in
+      state.counts.dropped += dropped
+      state.isInputEnded = true
+    }
     waitForQueue()
     starter?.join()
     return failure

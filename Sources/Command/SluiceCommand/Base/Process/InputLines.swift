@@ -44,9 +44,11 @@ final class InputLines: @unchecked Sendable {
       self.init(StandardInput.descriptor, "standard input", ownsDescriptor: false, limitBytes)
       return
     }
-    // Without O_NONBLOCK, a FIFO without a writer would be waited for here, where nothing can interrupt the process. Later,
-    // `readMore` waits for the writer. Linux reports no end of a FIFO that has had no writer since it was opened.
-    let descriptor = SystemPath.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    // Without O_NONBLOCK, a FIFO without a writer would be waited for here, where nothing can interrupt the process.
+    // Later, `readMore` waits for the writer. Linux reports no end of a FIFO that has had no writer since it was opened.
+    var status = stat()
+    let isFIFO = stat(SystemPath.of(path), &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+    let descriptor = SystemPath.open(path, O_RDONLY | O_CLOEXEC | (isFIFO ? O_NONBLOCK : 0))
     guard descriptor >= 0 else {
       throw CommandError(.usage, "cannot read \(PlainText.path(path)): \(String(cString: strerror(errno)))")
     }
@@ -188,6 +190,23 @@ final class InputLines: @unchecked Sendable {
       // At the end of the input, a last line without a line end can still be in the buffer.
       return .success(count > 0 || !unread.isEmpty)
     }
+  }
+
+  /// Drops what was read from a pipe or a terminal and not returned. If the last line is not complete, drops its rest
+  /// too, without waiting for it: a process that reads the pipe next must not take the rest for a line.
+  /// - Returns: the number of dropped lines.
+  func dropRest() -> Int {
+    guard startOffset < 0 else { return 0 }
+    let bytes = buffer[unread]
+    let isCut = !bytes.isEmpty && bytes[unread.upperBound - 1] != 0x0A
+    let lines = bytes.count { $0 == 0x0A } + (isCut ? 1 : 0)
+    drop()
+    var byte: UInt8 = 0
+    var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    for _ in 0..<(isCut ? limitBytes : 0) where byte != 0x0A {
+      guard poll(&ready, 1, 0) > 0, read(descriptor, &byte, 1) == 1 else { break }
+    }
+    return lines
   }
 
   /// Moves unread bytes to the front of a buffer with room for one more block.
