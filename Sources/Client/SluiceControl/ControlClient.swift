@@ -103,7 +103,12 @@ public final class ControlClient: Sendable {
         "\(path): the path has \(path.utf8.count) bytes, a socket allows at most \(UnixSocket.maximumPathBytes)")
     }
     var status = stat()
-    guard stat(path, &status) == 0 else { throw noEngine(path, String(cString: strerror(errno))) }
+    guard stat(path, &status) == 0 else {
+      if errno == EACCES {
+        throw ControlError(.forbidden, "\(path): permission denied; use the user of the engine, or root")
+      }
+      throw noEngine(path, String(cString: strerror(errno)))
+    }
     guard status.st_mode & S_IFMT == S_IFSOCK else { throw ControlError(.socket, "\(path) is not a socket") }
     guard status.st_uid == geteuid() || status.st_uid == 0 || geteuid() == 0 else {
       throw ControlError(.forbidden, "\(path) belongs to another user (\(status.st_uid))")

@@ -27,6 +27,13 @@ struct RefusalListTests {
     #expect(list.all.isEmpty && RefusalList(store: store, project: "/a/sluice.json").all.isEmpty)
   }
 
+  @Test func `a refusal ends when somebody removes its file`() throws {
+    let list = RefusalList(store: store, project: "/a/sluice.json")
+    try list.add(hash.hex, because: "the moon fell")
+    #expect(unlink(list.path(of: hash)) == 0)
+    #expect(list.reason(for: hash) == nil && list.all.isEmpty)
+  }
+
   @Test(arguments: [
     "", "../x", "../../store/x", String(repeating: "a", count: 63), String(repeating: "a", count: 65),
     String(repeating: "g", count: 64), "../" + String(repeating: "a", count: 61),

@@ -39,7 +39,9 @@ package enum LibraryPermissions {
   }
 
   private static func advice(_ weak: [Weakness], mentionsFolder: Bool) -> String {
-    guard weak.allSatisfy(\.isMode) else { return "use a copy of your own, in a folder of your own" }
+    guard weak.allSatisfy(\.isMode) else {
+      return "give it to root with chown, or use a copy of your own, in a folder of your own"
+    }
     let command = "run: chmod go-w \(weak.map(\.path).joined(separator: " "))"
     return mentionsFolder ? "\(command), or move the library" : command
   }

@@ -7,28 +7,34 @@ import SluiceSupport
 ///
 /// The list is stored in the store's folder `refused`, so that it survives a restart. The folder `refused` has one
 /// folder for each project, with one file for each hash. The file contains the reason. A refusal that cannot be written
-/// there lasts until the process ends. A project is a configuration file, or a program without a configuration file. A
+/// there lasts until the process ends, and a refusal whose file somebody has removed ends at once. A project is a configuration file, or a program without a configuration file. A
 /// build that fails in one project can still serve in another project that uses the same store.
 package final class RefusalList: Sendable {
   private static let longestReasonBytes = 4096
 
   private let store: String
   private let folder: String
-  private let reasons: Locked<[String: String]>
+  private struct Refusal: Sendable {
+    let reason: String
+    /// Whether there is a file for it.
+    var isStored = true
+  }
+
+  private let refusals: Locked<[String: Refusal]>
 
   /// - Parameter project: a path; see ``project(of:)``.
   package init(store: PluginStore, project: String) {
     self.store = store.path
     folder = "\(store.path)/refused/\(Self.name(of: project))"
-    var found: [String: String] = [:]
+    var found: [String: Refusal] = [:]
     for name in FolderListing.names(in: folder) where ContentHash(hex: name)?.hex == name {
       if let file = FileDescriptor(opening: "\(folder)/\(name)", O_RDONLY | O_NOFOLLOW),
         let bytes = file.readAll(capacity: Self.longestReasonBytes)
       {
-        found[name] = String(decoding: bytes, as: UTF8.self)
+        found[name] = Refusal(reason: String(decoding: bytes, as: UTF8.self))
       }
     }
-    reasons = Locked(found)
+    refusals = Locked(found)
   }
 
   /// The project of a configuration file; different spellings of its path give the same project. nil means the running
@@ -46,10 +52,19 @@ package final class RefusalList: Sendable {
   }
 
   /// The reason of each refusal, by the SHA-256 of the build in hex.
-  package var all: [String: String] { reasons.withLock { $0 } }
+  package var all: [String: String] {
+    refusals.withLock { refusals in
+      refusals = refusals.filter { stands($0.value, $0.key) }
+      return refusals.mapValues(\.reason)
+    }
+  }
 
   /// Why that content is refused; nil if it is not refused.
-  package func reason(for hash: ContentHash) -> String? { reasons.withLock { $0[hash.hex] } }
+  package func reason(for hash: ContentHash) -> String? { all[hash.hex] }
+
+  private func stands(_ refusal: Refusal, _ hash: String) -> Bool {
+    !refusal.isStored || access("\(folder)/\(hash)", F_OK) == 0 || errno != ENOENT
+  }
 
   /// The file that keeps the refusal of that content.
   package func path(of hash: ContentHash) -> String { "\(folder)/\(hash.hex)" }
@@ -64,12 +79,13 @@ package final class RefusalList: Sendable {
         .store, .store(path: store), "cannot refuse \(PlainText.quote(hash)), which is not a SHA-256 of a library",
         advice: "give its 64 hex digits, as the status of the engine has them")
     }
-    reasons.withLock { $0[build.hex] = reason }
+    refusals.withLock { $0[build.hex] = Refusal(reason: reason, isStored: false) }
     mkdir(store + "/refused", 0o700)
     mkdir(folder, 0o700)
     guard let file = FileDescriptor(opening: path(of: build), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o600)
     else { throw unwritten(build) }
     guard file.writeAll(Array(reason.utf8.prefix(Self.longestReasonBytes))) else { throw unwritten(build) }
+    refusals.withLock { $0[build.hex]?.isStored = true }
   }
 
   /// An error with the system's message for `errno`.
@@ -82,9 +98,9 @@ package final class RefusalList: Sendable {
   /// - Throws: an error if the file of a build cannot be removed. The next process then refuses this build again.
   package func clear(_ hash: String? = nil) throws(PluginError) {
     let hash = hash.map { ContentHash(hex: $0)?.hex ?? $0 }
-    let cleared = reasons.withLock { reasons in
-      let hashes = hash.map { reasons[$0] == nil ? [] : [$0] } ?? Array(reasons.keys)
-      for hash in hashes { reasons[hash] = nil }
+    let cleared = refusals.withLock { refusals in
+      let hashes = hash.map { refusals[$0] == nil ? [] : [$0] } ?? Array(refusals.keys)
+      for hash in hashes { refusals[hash] = nil }
       return hashes
     }
     var failure: PluginError?
