@@ -22,7 +22,7 @@ typedef struct sluice_context {
   /// The value of the request id header; the same in all attempts.
   sluice_text request_id;
   sluice_text method;
-  /// The path of the request's URL, percent-encoded, without the query.
+  /// The path of the request's URL, percent-encoded, without the query. From on_issue on, that of the hop.
   sluice_text path;
   /// Nanoseconds since the transaction began.
   uint64_t elapsed_ns;

@@ -27,10 +27,14 @@ static inline sluice_bytes sluice_text_bytes(sluice_text text) {
 /// The time on the wall clock, in nanoseconds since 1970-01-01T00:00:00Z: that of the host, or of the system with an older
 /// host. [any]
 static inline uint64_t sluice_wall_clock_ns(const sluice_host *host) {
-  struct timespec now = {0, 0};
   if (SLUICE_HAS(host, wall_clock_ns)) return host->wall_clock_ns(host);
+#ifdef TIME_UTC
+  struct timespec now = {0, 0};
   timespec_get(&now, TIME_UTC);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+#else
+  return (uint64_t)time(NULL) * 1000000000u;
+#endif
 }
 
 /// Bytes as a text, whatever they contain. [any]

@@ -155,7 +155,8 @@ typedef struct sluice_exchange_api {
   /// Replaces the body by a copy of the bytes; the engine adjusts the content length. [loop]
   sluice_status (*body_set)(sluice_exchange *exchange, sluice_side side, sluice_bytes bytes);
   /// Gets the path of the file with a large body. Only read the file. Returns SLUICE_STATUS_ABSENT if the body is in
-  /// memory or there is no body. [loop]
+  /// memory or streamed, or if there is no body. If `body_get` returns SLUICE_STATUS_UNSUPPORTED and this function
+  /// SLUICE_STATUS_ABSENT, there is a streamed body that the stage cannot read. [loop]
   sluice_status (*body_file)(sluice_exchange *exchange, sluice_side side, sluice_text *path, uint64_t *bytes);
   /// Sends a copy of the bytes to the next stage; in on_chunk, these bytes take the place of the received piece.
   /// Allowed in on_chunk, on_trailer and on_end, and inside `enter` while on_chunk or on_end is suspended. The next

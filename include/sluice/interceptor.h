@@ -29,7 +29,8 @@ enum {
 /// The bodies that an interceptor wants when it is called.
 enum {
   /// The whole request body in memory or a file, even if the caller streams it: a stream is read to its end before this
-  /// stage is called, and from then on the body can be sent more than once.
+  /// stage is called, and from then on the body can be sent more than once. Only a stage in the list "request" gets it: a
+  /// stage that needs the body in on_issue has an on_request too, which can be empty, and is in both lists.
   SLUICE_WANTS_REQUEST_BODY = 1,
   /// The whole response body. If no stage that is called for a transaction wants the whole body, on_response runs when
   /// the head has arrived. To ask for the body of a single transaction, use `draft/want_body.h`.

@@ -29,29 +29,31 @@ struct Collector: Sendable {
   /// The limit for the collector's answer; a longer answer is treated as a mistake.
   private static let maximumResponseBytes = 65_536
 
-  /// If an attempt is only made later than this after the first one, ``send(_:troubled:)`` reports the trouble.
+  /// If the next attempt begins later than this after the first one, ``send(_:unreachable:)`` reports the failure.
   private static let patience = Duration.seconds(2)
 
   /// Sends the document with retries. If the instance ends while this function waits for a retry, it makes one last
   /// attempt at once.
-  /// - Parameter troubled: called once with the reason if retries do not help within seconds. They continue.
-  func send(_ document: [UInt8], troubled: (String) -> Void) async -> Outcome {
+  /// - Parameter unreachable: called at most once, with the reason, if there is no response and the next attempt is not
+  ///   made within seconds. The retries continue.
+  func send(_ document: [UInt8], unreachable: (String) -> Void) async -> Outcome {
     let began = ContinuousClock.now
     var isLast = false
-    var isTroubled = false
+    var isReported = false
     for failures in 1... {
-      let answer: (failure: String, retryAfter: Duration?)
+      let answer: (failure: String, retryAfter: Duration?, isResponse: Bool)
       switch await attempt(document) {
       case .done(let outcome): return outcome
-      case .later(let failure, let retryAfter): answer = (failure, retryAfter)
+      case .unreachable(let failure): answer = (failure, nil, false)
+      case .later(let failure, let retryAfter): answer = (failure, retryAfter, true)
       }
       let delay = schedule.delay(
         afterFailures: failures, elapsed: began.duration(to: .now), retryAfter: answer.retryAfter,
         random: .random(in: 0...1))
       guard !isLast, let delay else { return .failed(answer.failure) }
-      if !isTroubled, began.duration(to: .now) + delay >= Self.patience {
-        isTroubled = true
-        troubled("\(answer.failure); retries continue for at most \(schedule.total)")
+      if !isReported, !answer.isResponse, began.duration(to: .now) + delay >= Self.patience {
+        isReported = true
+        unreachable("\(answer.failure); retries continue for at most \(schedule.total)")
       }
       do { try await host.sleep(for: delay) } catch { isLast = true }
     }
@@ -60,6 +62,7 @@ struct Collector: Sendable {
 
   private enum Step {
     case done(Outcome)
+    case unreachable(String)
     case later(String, Duration?)
   }
 
@@ -72,7 +75,7 @@ struct Collector: Sendable {
     do { response = try await host.send(call) } catch let failure as StageFailure {
       let reason =
         "\(failure.code): \(failure.message)" + (usesPortOfGRPC ? "; 4317 is the port for gRPC, use 4318" : "")
-      return Self.isFinal(failure) ? .done(.failed(reason)) : .later(reason, nil)
+      return Self.isFinal(failure) ? .done(.failed(reason)) : .unreachable(reason)
     } catch { return .done(.failed("cancelled")) }
     guard (200...299).contains(response.status) else {
       let reason = "it answered \(response.status)" + (response.status == 404 ? "; \(Self.pathAdvice)" : "")

@@ -174,7 +174,7 @@ final class Exporter: Sendable {
     // Sends nothing before the first transaction, so that trying out a configuration exports nothing.
     guard !table.isEmpty || reported.contains(where: \.hasHappened) else { return }
     let sent = document.metrics(table, from: started, at: Clock.unixNow, reported, since: engineStart)
-    switch await collector.send(sent, troubled: { failed(.metrics, collector, $0) }) {
+    switch await collector.send(sent, unreachable: { failed(.metrics, collector, $0) }) {
     case .accepted(let rejected, let reason):
       recovered(.metrics, collector)
       if rejected > 0 || !reason.isEmpty {

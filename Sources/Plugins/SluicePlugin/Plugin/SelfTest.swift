@@ -30,7 +30,8 @@ public struct SelfTest<Tested: Plugin>: Sendable {
   /// The expected response for the caller. With the member `error`, as in result documents, the transaction must fail:
   /// `["error": ["code": "no_token"]]`.
   public var expectedResponse: JSONValue?
-  /// What ``PluginHost/wallClock`` returns during the case; nil means the time of the system.
+  /// What ``PluginHost/wallClock`` returns during the case, since 1970 and more than zero; nil means the time of the
+  /// system.
   public var wallClock: Duration?
   /// Additional checks, which run after the comparison of documents; a thrown error fails the case.
   public var run: (@Sendable (Tested) throws -> Void)?

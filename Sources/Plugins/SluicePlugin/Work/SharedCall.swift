@@ -1,4 +1,5 @@
 import SluiceSupport
+import Synchronization
 
 /// Runs an operation once for all callers that want its result at the same time, such as the requests that need a token
 /// while it is being fetched.
@@ -11,16 +12,25 @@ import SluiceSupport
 /// later starts the operation again: keep the result yourself for as long as it is valid. The operation is a task of the
 /// instance (``PluginHost/task(_:)``) and belongs to no caller, so it continues if the request that has started it ends.
 ///
-/// Can be used from any thread.
+/// Can be used from any thread, but not by the operation itself, which would wait for its own end.
 public final class SharedCall<Value: Sendable>: Sendable {
+  private final class Run: Sendable {
+    let isOver = Atomic<Bool>(false)
+  }
+
   private let host: PluginHost
-  private let current = Locked<Task<Value, any Error>?>(nil)
+  private let current = Locked<(run: Run, task: Task<Value, any Error>)?>(nil)
 
   /// Starts nothing, so it can be called in `init`.
   public init(_ host: PluginHost) { self.host = host }
 
   /// The run of the operation that has not ended; nil if there is none.
-  public var running: Task<Value, any Error>? { current.withLock { $0 } }
+  public var running: Task<Value, any Error>? {
+    current.withLock { current in
+      if current?.run.isOver.load(ordering: .acquiring) == true { current = nil }
+      return current?.task
+    }
+  }
 
   /// Returns the result of the running operation. If none runs, starts the operation and returns its result.
   /// - Throws: the error of the operation, for every caller that has waited for it.
@@ -31,13 +41,14 @@ public final class SharedCall<Value: Sendable>: Sendable {
   /// Returns the running operation. If none runs, starts the operation.
   public func start(_ operation: @escaping @Sendable () async throws -> Value) -> Task<Value, any Error> {
     current.withLock { current in
-      if let current { return current }
-      // The task takes the lock when it ends, so it cannot end before it is stored.
-      let task = host.task { [self] in
-        defer { self.current.withLock { $0 = nil } }
+      if let current, !current.run.isOver.load(ordering: .acquiring) { return current.task }
+      // The task takes no lock, because a host that is ending may run it here, on this thread.
+      let run = Run()
+      let task = host.task {
+        defer { run.isOver.store(true, ordering: .releasing) }
         return try await operation()
       }
-      current = task
+      current = (run, task)
       return task
     }
   }
