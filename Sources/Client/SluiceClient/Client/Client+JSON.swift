@@ -22,21 +22,24 @@ extension Client {
   ///   - type: `JSONValue.self` (module `SluiceJSON`) gives the document as it is.
   ///   - delegate: as for ``data(for:delegate:cancellation:)``.
   ///   - cancellation: as for ``data(for:delegate:cancellation:)``.
-  /// - Throws: why there is no value. The code is `http_status` for a status other than 2xx, and `extraction` if the body
-  ///   is not JSON or cannot be decoded. To read the body of an error, use ``data(for:delegate:cancellation:)``.
+  /// - Throws: why there is no value. The code is `http_status` for a status that the engine does not accept, by default
+  ///   all but 2xx, also if this client accepts every status. It is `extraction` if the body is not JSON or cannot be
+  ///   decoded. To read the body of an error, use ``data(for:delegate:cancellation:)``.
   public func json<Value: Decodable & Sendable>(
     _ type: Value.Type, for request: Request, delegate: (any TransactionDelegate)? = nil,
     cancellation: Cancellation? = nil
   ) async throws(TransactionError) -> Value {
     var request = request
     if !request.headers.contains("accept") { request.headers["accept"] = "application/json" }
-    let response = try await data(for: request, delegate: delegate, cancellation: cancellation).response
-    guard (200...299).contains(response.status) else {
-      throw TransactionError(code: .status, message: "the server answered \(response.status), expected 2xx")
-    }
-    let document = try response.json()
-    do { return try document.decode(type) } catch {
-      throw TransactionError(code: .extraction, message: "the JSON is no \(type): \(error)")
+    let cancellation = try Self.begin(cancellation)
+    let result = await engine.transaction(request, delegate: delegates(delegate), cancellation: cancellation)
+    if let error = result.error { throw error }
+    guard var response = result.response else { throw .withoutResponse }
+    if case .file(let file) = response.body { response.body = .bytes(try await HeldFile.readAll(file)) }
+    do { return try response.json().decode(type) } catch {
+      let reason = (error as? TransactionError)?.message ?? "\(error)"
+      let place = "\(request.method) \(request.url.origin)\(request.url.path)"
+      throw TransactionError(code: .extraction, message: "the response to \(place) is no \(type): \(reason)")
     }
   }
 }
