@@ -34,6 +34,7 @@ package struct ReplayRun {
       let configuration = try Self.configuration(replay)
       host = try ReplayHost(
         configuration, copies: replay.copies, key: replay.key, patience: replay.patience,
+        time: replay.exchanges.first.flatMap { try? RecordedExchange($0.1, allowsFiles: true) }?.time ?? .zero,
         callOuts: Self.callOuts(replay, configuration), step: channel.step)
     } catch {
       guard let cause = error.underlying as? PluginError else { throw self.error(.configuration, "\(error)") }

@@ -137,14 +137,20 @@ final class Watchdog: Sendable {
       say(
         stall.call, .warning,
         "has blocked loop \(stall.call.loop) in \(stall.call.callback) for \(stall.age.milliseconds) "
-          + "ms\(Self.of(stall.call)); all other work on that loop waits; the stage must suspend during slow work, "
-          + "or set SLUICE_FLAG_BLOCKING")
+          + "ms\(Self.of(stall.call)); all other work on that loop waits; \(Self.advice(stall.call.callback))")
     case .ended(let stall):
       say(
         stall.call, .info,
         "released loop \(stall.call.loop) after \(stall.age.milliseconds) ms in "
           + "\(stall.call.callback)\(Self.of(stall.call))")
     }
+  }
+
+  /// Only some callbacks can suspend, or run on another thread.
+  private static func advice(_ callback: String) -> String {
+    ["on_issue", "on_informational", "on_event"].contains(callback)
+      ? "the stage must do slow work in another callback, such as on_request, or on a thread of its own"
+      : "the stage must suspend during slow work, or set SLUICE_FLAG_BLOCKING"
   }
 
   private func say(_ call: LoopCall, _ level: LogLine.Level, _ words: String) {

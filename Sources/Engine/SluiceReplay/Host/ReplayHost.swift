@@ -26,11 +26,12 @@ package final class ReplayHost: Sendable {
 
   /// Loads the libraries, and creates and activates the instances.
   /// - Parameters:
+  ///   - time: what the wall clock shows until the first exchange.
   ///   - callOuts: answers the call-outs of plugins.
   ///   - step: gets the description of each step before the step begins, for the report of a crash.
   package init(
     _ configuration: Configuration, copies: [String: String], key: MessageHash.Key, patience: Duration,
-    callOuts: ReplayCallOuts, step: @escaping @Sendable (String) -> Void
+    time: Duration, callOuts: ReplayCallOuts, step: @escaping @Sendable (String) -> Void
   ) throws(EngineError) {
     let configuration = Self.prepared(configuration)
     self.patience = patience
@@ -41,6 +42,7 @@ package final class ReplayHost: Sendable {
       // This transport only reads and writes the files of bodies.
       let files = try HTTPTransport(loop: loop, settings: configuration.transport)
       let (clock, wire) = (ReplayLoop(loop), wire)
+      clock.wallClock = time
       self.clock = clock
       transport = StubTransport(loop: clock, files: files) { _ in wire.answer() }
       environment = LoopEnvironment(loop: clock, transport: transport)
