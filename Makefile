@@ -212,7 +212,7 @@ install: ## what make build made, under PREFIX=/usr/local; DESTDIR for packagers
 	install -d "$(DESTDIR)$(unitdir)" "$(DESTDIR)$(docdir)"
 	sed -e 's|@PREFIX@|$(PREFIX)|' 'share/systemd/sluice@.service.in' >"$(DESTDIR)$(unitdir)/sluice@.service"
 	chmod 644 "$(DESTDIR)$(unitdir)/sluice@.service"
-	install -m 644 share/prometheus/sluice.rules.yml "$(DESTDIR)$(docdir)"
+	install -m 644 share/prometheus/sluice.rules.yml docs/production.md docs/upgrading.md "$(DESTDIR)$(docdir)"
 	if [ -f share/man/man1/sluice.1 ]; then \
 	  install -D -m 644 -t "$(DESTDIR)$(datadir)/man/man1" share/man/man1/*.1; fi
 	if [ -d share/completions ]; then \
@@ -224,7 +224,8 @@ uninstall: ## take away what install put under PREFIX
 	rm -f "$(DESTDIR)$(bindir)/sluice" "$(DESTDIR)$(pkgconfigdir)/sluice.pc" "$(DESTDIR)$(datadir)/man/man1/sluice"*.1 \
 	  "$(DESTDIR)$(datadir)/bash-completion/completions/sluice" "$(DESTDIR)$(datadir)/zsh/site-functions/_sluice" \
 	  "$(DESTDIR)$(datadir)/fish/vendor_completions.d/sluice.fish" "$(DESTDIR)$(unitdir)/sluice@.service" \
-	  "$(DESTDIR)$(docdir)/sluice.rules.yml"
+	  "$(DESTDIR)$(docdir)/sluice.rules.yml" "$(DESTDIR)$(docdir)/production.md" "$(DESTDIR)$(docdir)/upgrading.md"
+	rmdir --ignore-fail-on-non-empty "$(DESTDIR)$(docdir)" "$(DESTDIR)$(unitdir)" 2>/dev/null || true
 	rm -rf "$(DESTDIR)$(includedir)/sluice" "$(DESTDIR)$(libdir)/sluice" "$(DESTDIR)$(datadir)/sluice" "$(DESTDIR)$(cmakedir)"
 
 clean: ## remove what was built

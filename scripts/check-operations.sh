@@ -13,6 +13,8 @@ cleanup() {
   rm -rf "$work"
 }
 trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 fail() {
   echo "check-operations: $*" >&2
@@ -28,7 +30,8 @@ JSON
 mkfifo "$work/in"
 "$SLUICE" run -c "$work/pipeline.json" -i "$work/in" --control "$work/control" >/dev/null 2>"$work/log" &
 run=$!
-until grep -q 'control socket' "$work/log"; do
+for _ in $(seq 600); do
+  if grep -q 'control socket' "$work/log"; then break; fi
   kill -0 $run 2>/dev/null || { cat "$work/log" >&2; fail "sluice run ended"; }
   sleep 0.05
 done

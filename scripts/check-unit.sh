@@ -1,7 +1,8 @@
 #!/bin/sh
 # Starts the systemd unit of the package in a Debian that systemd-nspawn boots: a run to its end, a stop by SIGTERM, a
 # reload, a swap through the control socket, a crash, and requests from a FIFO. Needs root and systemd-container.
-# usage: scripts/check-unit.sh ROOT      ROOT is a Debian in which the package sluice is installed
+# usage: scripts/check-unit.sh ROOT      ROOT is a Debian in which the package sluice is installed. It is changed: systemd
+#        is installed, a plugin is replaced, and files of the service are left there
 set -eu
 root=$1
 
@@ -102,15 +103,19 @@ cat >/etc/systemd/system/sluice@stream.socket <<'UNIT'
 [Socket]
 ListenFIFO=/run/sluice-stream.requests
 SocketMode=0620
-RemoveOnStop=yes
 UNIT
 mkdir -p /etc/systemd/system/sluice@stream.service.d
 cat >/etc/systemd/system/sluice@stream.service.d/stream.conf <<'UNIT'
+[Unit]
+Requires=sluice@stream.socket
+After=sluice@stream.socket
 [Service]
 StandardInput=fd:sluice@stream.socket
 StandardOutput=append:/var/log/sluice-stream.jsonl
+StandardError=journal
+ExecReload=
 ExecStart=
-ExecStart=/usr/bin/sluice run -c /etc/sluice/stream.json --control ${RUNTIME_DIRECTORY}/control --drain 30s --log-format json
+ExecStart=/usr/bin/sluice run -c /etc/sluice/stream.json --control ${RUNTIME_DIRECTORY}/control --drain 60s --log-format json
 UNIT
 echo '{"transport": {"baseURL": "http://127.0.0.1:8080"}}' >/etc/sluice/stream.json
 chmod 644 /etc/sluice/stream.json
@@ -119,6 +124,9 @@ systemctl start sluice@stream.socket
 echo '{"id": 1, "url": "/1"}' >/run/sluice-stream.requests
 eventually has_lines /var/log/sluice-stream.jsonl 1
 ctl status stream | head -n 1
+grep -q '"message"' /var/log/sluice-stream.jsonl && fail "messages are among the results"
+systemctl kill -s HUP --kill-whom=main sluice@stream
+eventually sh -c "journalctl -b -u sluice@stream -o cat --no-pager | grep -q 'reload 1: published'"
 systemctl restart sluice@stream.service
 echo '{"id": 2, "url": "/2"}' >/run/sluice-stream.requests
 eventually has_lines /var/log/sluice-stream.jsonl 2
@@ -144,7 +152,7 @@ UNIT
 mkdir -p "$root/etc/systemd/system/graphical.target.wants"
 ln -sf ../check-unit.service "$root/etc/systemd/system/graphical.target.wants/"
 : >"$root/check-unit.log"
-timeout 400 systemd-nspawn -q -D "$root" --boot --register=no --keep-unit >"$root/boot.log" 2>&1 </dev/null || true
+timeout -k 30 400 systemd-nspawn -q -D "$root" --boot --register=no --keep-unit >"$root/boot.log" 2>&1 </dev/null || true
 cat "$root/check-unit.log"
 grep -qx PASSED "$root/check-unit.log" || { tail -n 20 "$root/boot.log" >&2; fail "the unit does not do what it should"; }
 echo "check-unit: passed"

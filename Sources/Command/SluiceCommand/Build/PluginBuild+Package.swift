@@ -9,7 +9,8 @@ extension PluginBuild {
     let build = sourceHash
     let sdk = try PluginSDK.find()
     sdk.link(in: folder)
-    var settings = ["SLUICE_SDK": sdk.package, "SLUICE_BUILD": build]
+    // SLUICE_PACKAGE is for tests, which build the plugin together with an engine.
+    var settings = ["SLUICE_SDK": sdk.package, "SLUICE_BUILD": build, "SLUICE_PACKAGE": ""]
     // The variable is part of the record's environment. A direct build therefore notices if `isStatic` was different in
     // the last build.
     if isStatic { settings["SLUICE_STATIC_STDLIB"] = "1" }

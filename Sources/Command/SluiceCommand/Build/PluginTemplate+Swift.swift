@@ -20,7 +20,7 @@ extension PluginTemplate {
     let build = Context.environment["SLUICE_BUILD"] ?? "0"
 
     /// The sources of Sluice. With them, there are tests in Swift, which run the plugin in an engine.
-    let engine = Context.environment["SLUICE_PACKAGE"]
+    let engine = Context.environment["SLUICE_PACKAGE"].flatMap { $0.isEmpty ? nil : $0 }
     let module = engine == nil ? "\#(type)_\(build)" : "\#(type)"
     let plugin = Target.Dependency.product(name: "SluicePlugin", package: engine == nil ? "sluice-sdk" : "sluice")
 
@@ -54,9 +54,9 @@ extension PluginTemplate {
       @Test func `a request gets the header`() async throws {
         var configuration = Configuration()
         configuration.addStage("\#(name)", StageCode(\#(type).self, configuration: ["value": "red"]))
-        // Answers in place of a server, with the header that it would have got.
+        // Answers with the header that a server would have got.
         configuration.addStage(
-          "answer",
+          "in place of a server",
           StageCode(request: { request, _ in
             request.respond(status: 200).headers["x-got"] = request.headers["x-\#(name)"]
           }))

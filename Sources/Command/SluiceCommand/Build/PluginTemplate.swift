@@ -9,10 +9,12 @@ enum PluginTemplate {
   /// - Parameter isPackage: whether the plugin is a Swift package. Otherwise `LDLIBS` names libraries that are linked.
   static func common(_ name: String, built: String, ignored: String, isPackage: Bool = false) -> [File] {
     let libraries =
-      isPackage ? "" : "# Further libraries that the plugin links, such as -lcrypto.\nexport LDLIBS ?=\n\n"
+      isPackage
+      ? ""
+      : "# Further libraries that the plugin links, such as -lcrypto. \"sluice dev\" takes LDLIBS from its own environment.\nexport LDLIBS ?=\n\n"
     let more =
       isPackage
-      ? "    SLUICE_PACKAGE=../sluice swift test         # its tests in Swift; ../sluice has the sources of Sluice\n"
+      ? "    SLUICE_PACKAGE=../sluice swift test --scratch-path .build/tests   # its tests in Swift, with the sources of Sluice\n"
       : "    LDLIBS=-lcrypto sluice plugin build         # links a further library; so with dev\n"
     return [
       File(
