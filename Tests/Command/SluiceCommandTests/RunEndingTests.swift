@@ -49,10 +49,11 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
-    let running = try Tool.start("run", "-q")
+    let running = try Tool.start("run")
     try running.write(lines(0..<2, server.baseURL))
     try await server.waitForHeld(2)
     running.send(signal: 2)
+    try await running.waitForError(containing: "for 2 requests in flight; a second signal ends at once")
     // The second signal is of another kind, because two pending signals of one kind would count as one.
     running.send(signal: 15)
     #expect([130, 143].contains(try await running.wait(upTo: Patience.limit).status))

@@ -88,9 +88,11 @@ enum RunCommand {
     }
     mark.set()
     let session = RunSession(settings, engine, input, output, sides, resumed: resumed)
+    let isQuiet = arguments.has("quiet")
     signals.onSignal {
       session.stop()
       engine.endIsNear()
+      if !isQuiet { sayInterrupted(session.inFlight, settings.drain) }
     }
     let reload = SIGHUPReload(settings, engine, session, sides)
     signals.onHangUp { reload.reload() }
@@ -121,6 +123,13 @@ enum RunCommand {
       }
     }
     return try status(session, outputFailure, sideFailure, inputFailure, signals)
+  }
+
+  private static func sayInterrupted(_ inFlight: Int, _ drain: Duration) {
+    guard inFlight > 0 else { return }
+    let limit = Figures.time(nanoseconds: drain.nanoseconds)
+    StandardError.say(
+      "interrupted: waiting at most \(limit) for \(inFlight) requests in flight; a second signal ends at once", .info)
   }
 
   private static func input(
