@@ -46,8 +46,7 @@ final class InputLines: @unchecked Sendable {
     }
     // Without O_NONBLOCK, a FIFO without a writer would be waited for here, where nothing can interrupt the process.
     // Later, `readMore` waits for the writer. Linux reports no end of a FIFO that has had no writer since it was opened.
-    var status = stat()
-    let isFIFO = stat(SystemPath.of(path), &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+    let isFIFO = SystemPath.status(of: path).map { $0.st_mode & S_IFMT == S_IFIFO } ?? false
     let descriptor = SystemPath.open(path, O_RDONLY | O_CLOEXEC | (isFIFO ? O_NONBLOCK : 0))
     guard descriptor >= 0 else {
       throw CommandError(.usage, "cannot read \(PlainText.path(path)): \(String(cString: strerror(errno)))")
