@@ -44,7 +44,7 @@ struct CheckRun {
   /// A host that answers call-outs with the user's response, or otherwise with a generic one.
   func host(
     loops: Int = 1, features: HostFeatures = .offered,
-    noteLacking: @escaping @Sendable (TrialHost.LackingFeature) -> Void = { _ in },
+    noteLacking: @escaping @Sendable (HostFeatures, String) -> Void = { _, _ in },
     answer: @escaping TrialHost.Answer = { _ in .response(Response(status: 200)) }
   ) throws(TrialFailure) -> TrialHost {
     try TrialHost(

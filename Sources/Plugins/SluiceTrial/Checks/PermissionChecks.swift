@@ -50,7 +50,7 @@ extension CheckRun {
     with features: HostFeatures, _ facts: LibraryFacts, hasCallbacks: Bool
   ) throws -> String? {
     let steps = LeastHostSteps(channel, facts)
-    let host = try host(features: features, noteLacking: { steps.note($0) }, answer: TrafficGenerator.echo)
+    let host = try host(features: features, noteLacking: { steps.note($0, $1) }, answer: TrafficGenerator.echo)
     let reason: String
     do {
       guard let found = try failure(on: host, steps, hasCallbacks: hasCallbacks) else { return nil }
@@ -58,8 +58,8 @@ extension CheckRun {
     } catch let error as PluginError { reason = error.reason } catch let failure as TrialFailure {
       reason = failure.reason
     }
-    let refused = host.lackingFeatures.map(\.function)
-    return refused.isEmpty ? reason : "\(reason), after it was refused \(refused.joined(separator: ", "))"
+    let refused = steps.refused
+    return refused.isEmpty ? reason : "\(reason), after it was refused \(refused)"
   }
 
   /// Creates an instance on the host, and sends requests through it.
@@ -89,26 +89,31 @@ extension CheckRun {
 private final class LeastHostSteps: Sendable {
   private let channel: TrialChannel
   private let facts: LibraryFacts
-  private let state = Locked((step: "", lacking: [TrialHost.LackingFeature]()))
+  private let state = Locked((step: "", features: HostFeatures(), functions: [String]()))
 
   init(_ channel: TrialChannel, _ facts: LibraryFacts) { (self.channel, self.facts) = (channel, facts) }
+
+  /// The functions and tables that the plugin has asked for in vain, in order; empty if there are none.
+  var refused: String { state.withLock { $0.functions.joined(separator: ", ") } }
 
   func begin(_ step: String) {
     state.withLock { $0.step = step }
     report()
   }
 
-  func note(_ lacking: TrialHost.LackingFeature) {
-    state.withLock { $0.lacking.append(lacking) }
+  func note(_ feature: HostFeatures, _ function: String) {
+    state.withLock { state in
+      state.features.formUnion(feature)
+      state.functions.append(function)
+    }
     report()
   }
 
   private func report() {
-    let (step, lacking) = state.withLock { $0 }
-    guard !lacking.isEmpty else { return channel.step(step) }
-    let functions = lacking.map(\.function).joined(separator: ", ")
-    let features = lacking.reduce(into: HostFeatures()) { $0.formUnion($1.feature) }
-    channel.step("\(step), after the host refused it \(functions). \(facts.advice(requiring: features))")
+    let (step, features, functions) = state.withLock { $0 }
+    guard !functions.isEmpty else { return channel.step(step) }
+    let refused = functions.joined(separator: ", ")
+    channel.step("\(step), after the host refused it \(refused). \(facts.advice(requiring: features))")
   }
 }
 

@@ -16,14 +16,6 @@ final class TrialHost: Sendable {
   let loops: [Loop]
   let runtime: HostRuntime
   private let lines = Locked<[PluginLogEntry]>([])
-  private let lacking = Locked<[LackingFeature]>([])
-
-  /// What a plugin asked for although the host does not offer it.
-  struct LackingFeature: Sendable {
-    let feature: HostFeatures
-    /// A function or a table: `url_set`, `the table sluice.timers/1`.
-    let function: String
-  }
 
   /// - Parameters:
   ///   - loops: the number of loops.
@@ -32,7 +24,7 @@ final class TrialHost: Sendable {
   ///   - noteLacking: called on any thread when the plugin first asks for something of a feature that is not offered.
   init(
     loops count: Int = 1, features: HostFeatures = .offered, callOutAnswer: Response? = nil,
-    noteLacking: @escaping @Sendable (LackingFeature) -> Void = { _ in },
+    noteLacking: @escaping @Sendable (HostFeatures, String) -> Void = { _, _ in },
     answer: @escaping Answer = { _ in .response(Response(status: 200)) }
   ) throws(TrialFailure) {
     var loops: [Loop] = []
@@ -40,7 +32,7 @@ final class TrialHost: Sendable {
       for index in 0..<count { loops.append(try Loop(index: index)) }
     } catch { throw TrialFailure("no event loop could be made: \(error.message)") }
     self.loops = loops
-    let (lines, lacking) = (lines, lacking)
+    let lines = lines
     runtime = HostRuntime(
       loops: loops.map { loop in
         let environment = LoopEnvironment(
@@ -51,11 +43,7 @@ final class TrialHost: Sendable {
         return environment
       },
       programName: "sluice", programVersion: "trial", features: features, isTrial: true,
-      noteLacking: { feature, function in
-        let found = LackingFeature(feature: feature, function: function)
-        lacking.withLock { $0.append(found) }
-        noteLacking(found)
-      }
+      noteLacking: noteLacking
     ) { entry in
       lines.withLock { if $0.count < 1000 { $0.append(entry) } }
     }
@@ -63,9 +51,6 @@ final class TrialHost: Sendable {
 
   /// The log lines of the plugin and the host.
   var log: [PluginLogEntry] { lines.withLock { $0 } }
-
-  /// What the plugin asked for although this host does not offer it; one entry for each feature, in order.
-  var lackingFeatures: [LackingFeature] { lacking.withLock { $0 } }
 
   /// The text of the log about the first violation of a kind. Unlike the kind's own text, it also names the function.
   func detail(of kind: Violation) -> Substring {
