@@ -69,10 +69,11 @@ import Testing
     try await run.end()
   }
 
-  /// A session whose library is a copy of the build whose number is in `source.txt`.
+  /// A session whose library is a copy of the build whose number is in `source.txt`. The second source is for a build
+  /// that writes: if it wrote `source.txt`, it could undo the save of a test.
   private static func building(_ script: String) async throws -> DevRun {
     let library = try await StampedLibrary.inC()
-    let build = #""build": {"command": ["sh", "build.sh"], "sources": ["source.txt"]}"#
+    let build = #""build": {"command": ["sh", "build.sh"], "sources": ["source.txt", "written.txt"]}"#
     return try await DevRun(
       "--listen", "0",
       configuration: {
@@ -102,7 +103,7 @@ import Testing
   }
 
   @Test func `a build that writes one of its sources comes to an end`() async throws {
-    let run = try await Self.building("n=$(cat source.txt); printf $n >source.txt")
+    let run = try await Self.building("n=$(cat source.txt); printf $n >written.txt")
     let address = try await run.start()
     try StampedLibrary.install(Array("2".utf8), at: run.folder.path("source.txt"))
     try await Self.waitForStamp("2", of: run, at: address)
