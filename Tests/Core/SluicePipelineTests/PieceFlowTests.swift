@@ -12,7 +12,7 @@ import Testing
     let environment: LoopEnvironment
     let stage: SuspendingStage
     let sink = PausingSink()
-    private let pipeline: Pipeline
+    let pipeline: Pipeline
     private var transaction: Transaction?
     private(set) var result: TransactionResult?
 
@@ -98,6 +98,7 @@ import Testing
     #expect(result.error == nil)
     #expect(fixture.text == "ab")
     #expect(fixture.stage.cancelledCount == 1)
+    #expect(fixture.pipeline.metrics[0].snapshot().unhealthy == 1)
   }
 
   @Test func `a stage that suspends a body for too long fails the transaction unless it is skipped`() throws {

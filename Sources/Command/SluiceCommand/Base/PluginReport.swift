@@ -1,3 +1,4 @@
+import SluiceAssembly
 import SluiceJSON
 import SluicePluginFile
 import SluicePluginHost

@@ -1,3 +1,4 @@
+import SluiceAssembly
 import SluiceJSON
 
 /// The report of a swap as text.

@@ -1,3 +1,4 @@
+import SluiceAssembly
 import SluicePipeline
 
 /// A table of the times that stages and tracers took.

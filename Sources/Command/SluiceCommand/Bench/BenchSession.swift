@@ -1,4 +1,5 @@
 import Sluice
+import SluiceAssembly
 import SluicePipeline
 import SluicePluginHost
 import SluiceSupport

@@ -1,3 +1,4 @@
+import SluiceAssembly
 import SluiceJSON
 
 /// The status of an engine as tables.

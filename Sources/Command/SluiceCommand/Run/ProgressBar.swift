@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceAssembly
 import SluicePipeline
 import SluiceSupport
 

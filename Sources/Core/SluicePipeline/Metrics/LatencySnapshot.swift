@@ -1,7 +1,7 @@
 /// Durations that were counted up to one moment, perhaps by several threads together. All durations are nanoseconds.
 public struct LatencySnapshot: Sendable, Hashable {
   /// One count for each bucket; empty if nothing was recorded.
-  private(set) var counts: [UInt64]
+  package private(set) var counts: [UInt64]
   /// How many durations were recorded.
   public private(set) var count: UInt64
   /// The sum of all durations; wraps around after 584 years.
@@ -50,6 +50,19 @@ public struct LatencySnapshot: Sendable, Hashable {
   public var p99: UInt64 { quantile(0.99) }
   /// The duration in nanoseconds that 99.9 % of all durations did not exceed, with the same precision as ``p50``.
   public var p999: UInt64 { quantile(0.999) }
+
+  /// How many durations lie in the buckets after that of the given one.
+  package func count(above nanoseconds: UInt64) -> UInt64 {
+    counts.dropFirst(LatencyBuckets.index(of: nanoseconds) + 1).reduce(0, &+)
+  }
+
+  /// The durations that were recorded after an earlier snapshot of the same histograms. ``maximum`` is that of all
+  /// durations, because a histogram does not keep the others.
+  package func since(_ earlier: LatencySnapshot) -> LatencySnapshot {
+    guard !earlier.isEmpty else { return self }
+    return LatencySnapshot(
+      counts: zip(counts, earlier.counts).map { $0 &- $1 }, sum: sum &- earlier.sum, maximum: maximum)
+  }
 
   /// Adds the counts of another histogram.
   package mutating func merge(_ other: LatencySnapshot) {

@@ -6,6 +6,9 @@ public struct MetricsSnapshot: Sendable, Hashable {
   public internal(set) var outcomes: [OutcomeClass: UInt64] = [:]
   /// Transactions that ended, by the class of their final status.
   package internal(set) var statuses: [StatusClass: UInt64] = [:]
+  /// Transactions that failed, that ended with a status of 5xx, or in which a stage broke a rule or missed its deadline.
+  /// A cancelled transaction does not count.
+  package internal(set) var unhealthy: UInt64 = 0
   /// The time from submission to the end, in nanoseconds; one entry for each transaction that ended.
   public internal(set) var duration = LatencySnapshot()
   /// Attempts of all transactions, including the first of each.
@@ -59,6 +62,7 @@ public struct MetricsSnapshot: Sendable, Hashable {
     begun &+= other.begun
     outcomes.merge(other.outcomes, uniquingKeysWith: &+)
     statuses.merge(other.statuses, uniquingKeysWith: &+)
+    unhealthy &+= other.unhealthy
     duration.merge(other.duration)
     attempts &+= other.attempts
     retries &+= other.retries

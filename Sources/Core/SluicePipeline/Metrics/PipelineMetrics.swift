@@ -15,6 +15,7 @@ package final class PipelineMetrics: Sendable {
   private let begun = SingleWriterCounter()
   private let outcomes: InlineArray<3, SingleWriterCounter>
   private let statuses: InlineArray<6, SingleWriterCounter>
+  private let unhealthy = SingleWriterCounter()
   private let attempts = SingleWriterCounter()
   private let retries = SingleWriterCounter()
   private let retriesOverBudget = SingleWriterCounter()
@@ -122,11 +123,18 @@ extension PipelineMetrics {
   package func transactionDidBegin() { begun.add() }
 
   /// Counts the end of a transaction that began here.
-  /// - Parameter status: the final status, 0 without a response.
-  package func transactionDidComplete(_ outcome: OutcomeClass, status: Int, nanoseconds: UInt64) {
+  /// - Parameters:
+  ///   - status: the final status, 0 without a response.
+  ///   - hadStageFault: whether a stage broke a rule or missed its deadline, skipped or not.
+  package func transactionDidComplete(
+    _ outcome: OutcomeClass, status: Int, hadStageFault: Bool = false, nanoseconds: UInt64
+  ) {
     duration.record(nanoseconds: nanoseconds)
     outcomes[outcome.rawValue].add()
-    statuses[StatusClass(status: status).rawValue].add()
+    let status = StatusClass(status: status)
+    statuses[status.rawValue].add()
+    let isHealthy = outcome == .succeeded && status != .serverError && !hadStageFault
+    if !isHealthy, outcome != .cancelled { unhealthy.add() }
   }
 
   /// Counts an attempt, including the first of a transaction.
@@ -160,6 +168,7 @@ extension PipelineMetrics {
     var snapshot = MetricsSnapshot()
     for (index, outcome) in OutcomeClass.allCases.enumerated() { snapshot.outcomes[outcome] = outcomes[index].value }
     for (index, status) in StatusClass.allCases.enumerated() { snapshot.statuses[status] = statuses[index].value }
+    snapshot.unhealthy = unhealthy.value
     // This count is read after the counts of ended transactions, so that a snapshot never has more ended than begun
     // transactions.
     snapshot.begun = begun.value

@@ -163,6 +163,7 @@ extension Transaction {
     let isSkipped = binding.onFault == .skip
     // Delegates have no counts.
     if place.phase == .hop, place.index >= pipeline.hopStages.count { return }
+    hadStageFault = true
     if failure.code == .stageTimeout {
       metrics.countTimeout(place.phase, place.index, isSkipped: isSkipped)
     } else {

@@ -37,6 +37,8 @@ package final class Transaction: Exchange, @unchecked Sendable {
   // The current transfer, and the head that it is delivering.
   var transfer: (any Transfer)?
   var isAnsweringHead = false
+  /// Whether a stage broke a rule or missed its deadline.
+  var hadStageFault = false
   var disposition = BodyDisposition.hold
   /// The hop whose `didEndHop` was not reported yet.
   var openHop = OpenHop.none
@@ -219,7 +221,8 @@ package final class Transaction: Exchange, @unchecked Sendable {
     let now = now()
     let outcome = TransactionOutcome(error)
     let nanoseconds = now.nanoseconds(since: started)
-    metrics.transactionDidComplete(outcome.outcomeClass, status: responseStatus, nanoseconds: nanoseconds)
+    metrics.transactionDidComplete(
+      outcome.outcomeClass, status: responseStatus, hadStageFault: hadStageFault, nanoseconds: nanoseconds)
     emitCompletion(outcome, error, nanoseconds: nanoseconds, at: now)
     attachments.removeAll()
     isRunning = false

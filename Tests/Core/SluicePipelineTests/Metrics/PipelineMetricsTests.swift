@@ -48,6 +48,21 @@ struct PipelineMetricsTests {
     #expect(snapshot.duration.sum == 600)
   }
 
+  @Test(
+    arguments: [
+      (OutcomeClass.succeeded, 200, false, 0), (.succeeded, 499, false, 0), (.succeeded, 503, false, 1),
+      (.succeeded, 200, true, 1), (.failed, 0, false, 1), (.failed, 503, true, 1), (.cancelled, 0, false, 0),
+      (.cancelled, 503, true, 0),
+    ] as [(OutcomeClass, Int, Bool, UInt64)])
+  func `a transaction is unhealthy if it failed, has a 5xx, or a stage was at fault, and counts once`(
+    _ outcome: OutcomeClass, _ status: Int, _ hadStageFault: Bool, _ count: UInt64
+  ) {
+    let metrics = empty()
+    metrics.transactionDidComplete(outcome, status: status, hadStageFault: hadStageFault, nanoseconds: 1)
+    #expect(metrics.snapshot().unhealthy == count)
+    #expect(MetricsSnapshot(merging: [metrics.snapshot(), metrics.snapshot()]).unhealthy == 2 * count)
+  }
+
   @Test(arguments: [
     (0, "none"), (-1, "none"), (99, "none"), (100, "1xx"), (200, "2xx"), (399, "3xx"), (404, "4xx"), (599, "5xx"),
     (600, "none"), (999, "none"), (.max, "none"), (.min, "none"),

@@ -1,3 +1,4 @@
+import SluiceAssembly
 import SluiceJSON
 
 /// Finds out from the pulses of an engine's process whether one of its loops or the whole process is stuck. All times

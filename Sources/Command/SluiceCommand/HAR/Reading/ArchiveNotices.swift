@@ -1,4 +1,5 @@
 import Sluice
+import SluiceAssembly
 import SluiceMessages
 
 /// Counts what was left out of an archive.

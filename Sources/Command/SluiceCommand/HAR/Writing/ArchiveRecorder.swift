@@ -1,4 +1,5 @@
 import Sluice
+import SluiceAssembly
 import SluiceLoop
 import SluiceMessages
 import SluicePipeline

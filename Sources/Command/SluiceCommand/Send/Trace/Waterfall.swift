@@ -1,3 +1,4 @@
+import SluiceAssembly
 import SluiceMessages
 import SluicePipeline
 

@@ -1,7 +1,7 @@
 /// Numbers for people.
-enum Figures {
+package enum Figures {
   /// `12,345`.
-  static func count(_ number: some BinaryInteger) -> String {
+  package static func count(_ number: some BinaryInteger) -> String {
     var digits = Array(String(number.magnitude))
     var position = digits.count - 3
     while position > 0 {
@@ -12,7 +12,7 @@ enum Figures {
   }
 
   /// `850 ns`, `12.3 µs`, `4.56 ms`, `1.23 s`: three digits.
-  static func time(nanoseconds: UInt64) -> String {
+  package static func time(nanoseconds: UInt64) -> String {
     let value = Double(nanoseconds)
     if value < 1e3 { return "\(nanoseconds) ns" }
     if value < 1e6 { return "\(digits(value / 1e3)) µs" }
@@ -21,7 +21,7 @@ enum Figures {
   }
 
   /// `812 B`, `12.3 kB`, `4.56 MB`: three digits, by powers of 1000.
-  static func bytes(_ count: Int) -> String {
+  package static func bytes(_ count: Int) -> String {
     let value = Double(count)
     if value < 1e3 { return "\(count) B" }
     if value < 1e6 { return "\(digits(value / 1e3)) kB" }
@@ -30,7 +30,7 @@ enum Figures {
   }
 
   /// `9s`, `1m05s`, `2h03m`.
-  static func remaining(_ seconds: Double) -> String {
+  package static func remaining(_ seconds: Double) -> String {
     guard seconds.isFinite, seconds < 1e6 else { return "long" }
     let whole = Int(seconds.rounded(.up))
     if whole < 60 { return "\(whole)s" }
@@ -38,7 +38,7 @@ enum Figures {
     return "\(whole / 3600)h\(twoDigits(whole % 3600 / 60))m"
   }
 
-  static func digits(_ value: Double) -> String {
+  package static func digits(_ value: Double) -> String {
     let places = value < 10 ? 2 : value < 100 ? 1 : 0
     return decimal(value, places)
   }

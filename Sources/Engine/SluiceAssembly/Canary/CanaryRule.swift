@@ -1,0 +1,86 @@
+import Glibc
+import SluicePipeline
+
+/// Decides whether a candidate is worse than the control, which serves the other transactions at the same time.
+///
+/// Three tests compare what happened since the step began: the share of unhealthy transactions, the latency, and the
+/// share of slow transactions. Repeated tests of the same data would find a difference sooner or later, also where
+/// there is none. The rule therefore looks only when the number of the candidate's transactions has doubled since its
+/// last look, which is at most ``mostLooks`` times, and each test finds a difference where there is none in at most one
+/// of 2,000 looks.
+package struct CanaryRule: Sendable {
+  private typealias Share = Significance.Share
+
+  /// The candidate's transactions at the first look.
+  package static let firstLook: UInt64 = 100
+  /// The candidate's transactions from which on latency is compared.
+  package static let firstLatencyLook: UInt64 = 400
+  package static let mostLooks = 15
+  /// The probability with which one test at one look takes a good build for a bad one.
+  package static let errorRate = 0.0005
+  /// A median is worse only if it is this much longer, because with many transactions a difference of no importance
+  /// becomes significant too.
+  private static let medianFactor = 1.1
+  private static let slowFactor = 1.25
+
+  private let judgesLatency: Bool
+  /// The number of the candidate's transactions at which the rule looks next; nil after the last look.
+  package private(set) var nextLook: UInt64? = firstLook
+  private var looks = 0
+
+  package init(judgesLatency: Bool = true) { self.judgesLatency = judgesLatency }
+
+  /// Why the candidate is worse than the control. Nil if it is not worse, or if it is not yet time for a look. The text
+  /// names the counts of both arms.
+  /// - Parameters: what happened since the step began.
+  package mutating func breach(_ candidate: ArmCounts, against control: ArmCounts) -> String? {
+    guard let due = nextLook, candidate.ended >= due else { return nil }
+    looks += 1
+    nextLook = looks < Self.mostLooks ? candidate.ended * 2 : nil
+    var breaches = [Self.unhealthy(candidate, control)]
+    if judgesLatency, candidate.ended >= Self.firstLatencyLook {
+      breaches += [Self.median(candidate.duration, control.duration), Self.slow(candidate.duration, control.duration)]
+    }
+    let found = breaches.compactMap(\.self)
+    return found.isEmpty ? nil : found.joined(separator: "; ")
+  }
+
+  private static func unhealthy(_ candidate: ArmCounts, _ control: ArmCounts) -> String? {
+    worse(Share(candidate.unhealthy, of: candidate.ended), Share(control.unhealthy, of: control.ended), "failed")
+  }
+
+  private static func median(_ candidate: LatencySnapshot, _ control: LatencySnapshot) -> String? {
+    guard Double(candidate.p50) > Double(control.p50) * medianFactor else { return nil }
+    let p = Significance.mannWhitney(candidate, control)
+    guard p < errorRate else { return nil }
+    let (ours, theirs) = (Figures.time(nanoseconds: candidate.p50), Figures.time(nanoseconds: control.p50))
+    return "had a median of \(ours) against \(theirs), \(text(p))"
+  }
+
+  /// Compares the shares of durations above the control's 99th percentile.
+  private static func slow(_ candidate: LatencySnapshot, _ control: LatencySnapshot) -> String? {
+    let limit = control.p99
+    guard Double(candidate.p99) > Double(limit) * slowFactor else { return nil }
+    return worse(
+      Share(candidate.count(above: limit), of: candidate.count), Share(control.count(above: limit), of: control.count),
+      "slower than \(Figures.time(nanoseconds: limit)):")
+  }
+
+  private static func worse(_ ours: Share, _ theirs: Share, _ what: String) -> String? {
+    let p = Significance.fisher(ours, theirs)
+    return p < errorRate ? "\(what) \(ours) against \(theirs), \(text(p))" : nil
+  }
+
+  /// `p = 3e-13`
+  private static func text(_ p: Double) -> String {
+    // Smaller probabilities than a number can have are 0.
+    guard p > 0 else { return "p < 1e-300" }
+    let exponent = floor(log10(p))
+    let digit = Int((p / pow(10, exponent)).rounded())
+    return digit == 10 ? "p = 1e\(Int(exponent) + 1)" : "p = \(digit)e\(Int(exponent))"
+  }
+}
+
+extension Significance.Share: CustomStringConvertible {
+  package var description: String { "\(Figures.count(count)) of \(Figures.count(total))" }
+}
