@@ -40,11 +40,19 @@ struct ControlCommands: Sendable {
   }
 
   func swap(_ document: JSONValue) async throws(ControlError) -> ControlAnswer {
-    try document.check(["plugins", "configuration", "sources"])
+    try document.check(["plugins", "configuration", "sources", "canary"])
     let plugins = try document.names("plugins")
     let sources = try document.paths("sources")
     guard let source = document["configuration"], !source.isNull else {
-      return try await report { () throws(SwapError) in try await engine.swap(plugins: plugins, sources: sources) }
+      let canary = try canary(document["canary"])
+      return try await report { () throws(SwapError) in
+        try await engine.swap(plugins: plugins, sources: sources, canary: canary)
+      }
+    }
+    guard document["canary"].map(\.isNull) ?? true else {
+      throw ControlError(
+        .invalidRequest, "\"canary\" and \"configuration\" are both given",
+        advice: "leave out \"canary\": a configuration is published at once")
     }
     guard plugins == nil else {
       throw ControlError(
@@ -53,6 +61,37 @@ struct ControlCommands: Sendable {
     }
     let configuration = try configuration(source, sources)
     return try await report { () throws(SwapError) in try await reload(configuration) }
+  }
+
+  /// Whether a swap begins a canary. An object has the settings that differ from those of the configuration.
+  private func canary(_ value: JSONValue?) throws(ControlError) -> CanaryChoice {
+    guard let value, !value.isNull else { return .configured }
+    if value.bool == false { return .none }
+    do throws(ConfigurationError) {
+      return .settings(try CanarySettings(value, over: engine.configuration.swap.canary))
+    } catch {
+      throw ControlError(.invalidRequest, "canary: \(error.location.key): \(error.reason)", advice: error.advice)
+    }
+  }
+
+  /// The running canary, and the reports of the canaries so far.
+  func canary() async -> JSONValue {
+    let status = await engine.status.document()
+    let reports = status["history"].map { Array($0.elements) } ?? []
+    let document = JSONValue.object()
+    document["canary"] = status["canary"]
+    document["history"] = .array(of: reports.filter { $0["trigger"]?.string == "canary" || $0["canary"] != nil })
+    return document
+  }
+
+  func promote(_ document: JSONValue) async throws(ControlError) -> ControlAnswer {
+    try document.check([])
+    return try await report { () throws(SwapError) in try await engine.promoteCanary() }
+  }
+
+  func abort(_ document: JSONValue) async throws(ControlError) -> ControlAnswer {
+    try document.check([])
+    return try await report { () throws(SwapError) in try await engine.abortCanary() }
   }
 
   func rollback(_ document: JSONValue) async throws(ControlError) -> ControlAnswer {
@@ -119,7 +158,7 @@ extension ControlError {
       case .superseded: .superseded
       case .cancelled: .cancelled
       case .shutdown: .shutdown
-      case .refused, .published, .unchanged, .rolledBack: .refused
+      case .refused, .published, .canary, .unfinished, .unchanged, .rolledBack: .refused
       }
     self.init(code, "\(error.report)", advice: code == .refused ? "the running build stays in use" : nil)
   }

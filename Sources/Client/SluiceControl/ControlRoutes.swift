@@ -19,6 +19,13 @@ struct ControlRoute: Sendable {
     ControlRoute(method: "POST", path: "/v1/rollback") { commands, document, _ throws(ControlError) in
       try await commands.rollback(document)
     },
+    ControlRoute(method: "GET", path: "/v1/canary") { commands, _, _ in .document(await commands.canary()) },
+    ControlRoute(method: "POST", path: "/v1/canary/promote") { commands, document, _ throws(ControlError) in
+      try await commands.promote(document)
+    },
+    ControlRoute(method: "POST", path: "/v1/canary/abort") { commands, document, _ throws(ControlError) in
+      try await commands.abort(document)
+    },
     ControlRoute(method: "POST", path: "/v1/notify") { commands, document, _ throws(ControlError) in
       try await commands.notify(document)
     },

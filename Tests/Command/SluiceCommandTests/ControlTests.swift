@@ -59,6 +59,62 @@ import Testing
     #expect(try await run.end().documents.compactMap(\.stamp).sorted() == [1, 2])
   }
 
+  @Test func `a canary is begun, shown, promoted and ended by command`() async throws {
+    let run = try await ControlledRun()
+    try run.library.install(2, at: run.folder.path("a.so"))
+    let swap = try await run.ctl("swap", "a", "--canary", "20.5,50", "--hold", "1h", "--by", "x-user")
+    #expect(swap.outputText.hasPrefix("swap 1: snapshot 2 serves 20.5 % (\"a\" "), "\(swap)")
+    let flow = run.flow()
+    try await run.waitForMore(50)
+    let shown = try await run.ctl("canary")
+    #expect(shown.outputText.hasPrefix("canary: snapshot 2 serves 20.5 %, step 1 of 2, for "), "\(shown)")
+    #expect(try await run.ctl("status").outputText.contains("\ncanary: snapshot 2 serves 20.5 %"))
+    let document = try #require(try await run.ctl("canary", "--json").documents.first)
+    #expect(document["canary"]?["by"]?["header"] == "x-user" && document["canary"]?["holdMs"]?.number == 3_600_000)
+    let counts = ["candidate", "control"].map { document["canary"]?[$0]?["transactions"]?.integer ?? -1 }
+    #expect(counts.allSatisfy { $0 > 0 } && document["history"]?.count == 1, "\(document)")
+    let promotion = try await run.ctl("promote")
+    #expect(promotion.outputText.hasPrefix("canary 2: published as snapshot 2 (\"a\" "), "\(promotion)")
+    try run.library.install(3, at: run.folder.path("a.so"))
+    #expect(try await run.ctl("swap", "--canary", "50").status == 0)
+    let end = try await run.ctl("abort")
+    #expect(end.outputText.hasPrefix("canary 4: returned to snapshot 2 (\"a\" "), "\(end)")
+    #expect(try await run.ctl("canary").outputText.hasPrefix("no canary is running; the last decision:\n"))
+    for command in ["promote", "abort"] {
+      let refused = try await run.ctl(command)
+      #expect(refused.status == 1 && refused.errorText.contains("refused: no canary is running"), "\(refused)")
+    }
+    run.stopFlow()
+    _ = try await flow.value
+    let documents = try await run.end().documents
+    #expect(documents.allSatisfy { $0.status == 200 } && Set(documents.map(\.stamp)).isSubset(of: [1, 2, 3]))
+  }
+
+  @Test func `with a canary in the configuration, a swap begins one unless it is to be published now`() async throws {
+    let run = try await ControlledRun(swap: #"{"canary": {"steps": [50], "hold": "1h"}}"#)
+    try run.library.install(2, at: run.folder.path("a.so"))
+    #expect(try await run.ctl("swap").outputText.hasPrefix("swap 1: snapshot 2 serves 50 % "))
+    #expect(try await run.ctl("rollback").status == 0)
+    #expect(try await run.ctl("swap", "--now").outputText.hasPrefix("swap 3: published as snapshot 3 "))
+    _ = try await run.end()
+  }
+
+  @Test(arguments: [
+    (["--canary", "1,x"], "--canary expects shares in percent such as 1,10,50, not 1,x"),
+    (["--canary", ""], "--canary expects shares in percent such as 1,10,50, not "),
+    (["--canary", "50,10"], "canary: steps[1]: expected more than the step before, found 10.0"),
+    (["--canary", "100"], "canary: steps[0]: expected a number from 0.001 to 99.999, found 100.0"),
+    (["--by", "a b"], "canary: by.header: expected the name of a header"),
+    (["--now", "--hold", "1m"], "--now publishes at once; leave out --canary, --hold and --by"),
+  ])
+  func `a canary that cannot be begun is refused`(_ arguments: [String], _ message: String) async throws {
+    let run = try await ControlledRun()
+    let result = try await Command.run(
+      Tool.path, ["ctl", "swap", "--socket", run.socket] + arguments, environment: Tool.cleared)
+    #expect(result.status == 2 && result.errorText.contains(message), "\(result)")
+    _ = try await run.end()
+  }
+
   @Test func `each swap and each rollback is one line of the log`() async throws {
     let run = try await ControlledRun()
     try run.library.install(2, at: run.folder.path("a.so"))

@@ -146,7 +146,7 @@ import Testing
     var machine = machine()
     publish(2, on: &machine, at: .zero, Self.watched)
     #expect(machine.standby?.snapshot == 1 && machine.deadline == .milliseconds(100))
-    #expect(machine.handle(.passed, at: .milliseconds(100)) == [.sample(snapshot: 2, standby: 1)])
+    #expect(machine.handle(.passed, at: .milliseconds(100)) == [.sample(snapshot: 2, against: 1)])
     // Only one sample is requested at a time.
     #expect(machine.handle(.passed, at: .milliseconds(300)) == [])
     #expect(machine.handle(.sampled(snapshot: 2, breach: nil), at: .milliseconds(300)) == [])
@@ -164,7 +164,7 @@ import Testing
     _ = machine.handle(.passed, at: .seconds(1))
     #expect(
       machine.handle(.sampled(snapshot: 2, breach: "worse"), at: .seconds(1))
-        == [.requestReturn(from: 2, because: "worse")])
+        == [.request(.breach(snapshot: 2), because: "worse")])
     #expect(machine.deadline == nil)
     #expect(
       machine.handle(.requested(5, .breach(snapshot: 2)), at: .seconds(1)) == [

@@ -181,7 +181,8 @@ extension Updater {
       if let before {
         _ = try await engine.reload(before)
       } else {
-        _ = try await engine.swap(plugins: self.plugins.map(\.name))
+        // A release has its own probation, which has to begin now.
+        _ = try await engine.swap(plugins: self.plugins.map(\.name), sources: [:], canary: .none)
       }
       return nil
     } catch {

@@ -10,6 +10,9 @@ enum ReportText {
     let words =
       switch outcome {
       case "published": "published as snapshot \(snapshot)"
+      case "canary":
+        "snapshot \(report["canary"]?["snapshot"]?.integer ?? 0) serves "
+          + "\(Figures.percent(report["canary"]?["percent"]?.number ?? 0)) %"
       case "rolled-back": "returned to snapshot \(snapshot)"
       default: outcome
       }

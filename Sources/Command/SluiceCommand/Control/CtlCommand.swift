@@ -28,11 +28,15 @@ enum CtlCommand {
     details: """
       Without names, every library is checked; a library whose content has not changed stays loaded. Requests in flight
       finish on the old build, new ones run on the new build. If a build is refused, the status is 1, and the old build
-      continues to serve.
+      continues to serve. With --canary, or "swap.canary" in the configuration, the new build gets a growing part of the
+      requests, and the command ends when the first step has begun: see "sluice ctl canary".
       """,
     options: [
-      Option("config", "c", "FILE", "Make the engine read this configuration; do not name plugins"), socket,
-      json,
+      Option("config", "c", "FILE", "Make the engine read this configuration; do not name plugins"),
+      Option("canary", nil, "STEPS", "Begin a canary with these shares in percent, for instance 1,10,50"),
+      Option("hold", nil, "DURATION", "The minimum time of each step of the canary"),
+      Option("by", nil, "HEADER", "Requests with the same value of this header get the same build"),
+      Option("now", nil, nil, "Begin no canary, although the configuration has one"), socket, json,
     ]
   ) { arguments throws(CommandError) in
     let document = JSONValue.object()
@@ -44,7 +48,51 @@ enum CtlCommand {
     } else if !arguments.operands.isEmpty {
       document["plugins"] = .array(of: arguments.operands)
     }
+    document["canary"] = try canary(arguments)
     return try ask(arguments, "POST", "/v1/swap", document) { ReportText.line($0) + "\n" }
+  }
+
+  /// The canary that a swap begins; nil leaves the decision to the configuration.
+  private static func canary(_ arguments: ParsedArguments) throws(CommandError) -> JSONValue? {
+    let settings = JSONValue.object()
+    if let steps = arguments["canary"] {
+      let shares = steps.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
+      guard shares.allSatisfy({ $0?.isFinite == true }) else {
+        throw CommandError(.usage, "ctl swap: --canary expects shares in percent such as 1,10,50, not \(steps)")
+      }
+      settings["steps"] = .array(of: shares.compactMap { $0.map { JSONValue($0) } })
+    }
+    settings["hold"] = try arguments.duration("hold").map { JSONValue(DurationText.text($0)) }
+    settings["by"] = arguments["by"].map { ["header": JSONValue($0)] }
+    guard settings.count > 0 else { return arguments.has("now") ? false : nil }
+    let other = arguments.has("now") ? "--now" : arguments.has("config") ? "--config" : nil
+    if let other {
+      throw CommandError(.usage, "ctl swap: \(other) publishes at once; leave out --canary, --hold and --by")
+    }
+    return settings
+  }
+
+  static let canary = CommandDescription(
+    "ctl canary", summary: "Show the canary of a running engine: both arms, and what it waits for",
+    details: """
+      A canary is a new build that serves a part of the requests. Its step ends when it has had enough time and requests, or
+      at once when it is worse than the build that serves the others.
+      """,
+    options: [socket, json]
+  ) { arguments throws(CommandError) in
+    try ask(arguments, "GET", "/v1/canary", timeout: .seconds(30)) { CanaryText($0).text }
+  }
+
+  static let promote = CommandDescription(
+    "ctl promote", summary: "Give the canary of a running engine all new requests", options: [socket, json]
+  ) { arguments throws(CommandError) in
+    try ask(arguments, "POST", "/v1/canary/promote") { ReportText.line($0) + "\n" }
+  }
+
+  static let abort = CommandDescription(
+    "ctl abort", summary: "End the canary of a running engine, and refuse its builds", options: [socket, json]
+  ) { arguments throws(CommandError) in
+    try ask(arguments, "POST", "/v1/canary/abort") { ReportText.line($0) + "\n" }
   }
 
   static let rollback = CommandDescription(

@@ -30,6 +30,7 @@ struct StatusText {
       "snapshot \(number(status["snapshot"])), \(number(budget?["used"])) of \(number(budget?["limit"])) builds mapped"
         + memory(budget),
     ]
+    if let canary = status["canary"] { lines.append(CanaryText.line(canary)) }
     if let probation = status["probation"] {
       lines.append(
         "on probation for \(ReportText.duration(probation["remainingMs"])) more, "
@@ -144,7 +145,7 @@ struct StatusText {
     let row = PrintableText.of(row)
     return switch word {
     case "active", "published": terminal.colored(row, .green)
-    case "preparing", "probation", "standby", "draining": terminal.colored(row, .yellow)
+    case "preparing", "canary", "probation", "standby", "draining": terminal.colored(row, .yellow)
     case "refused", "rolled-back": terminal.colored(row, .red)
     default: terminal.colored(row, .dim)
     }

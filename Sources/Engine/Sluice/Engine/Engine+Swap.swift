@@ -19,11 +19,29 @@ extension Engine {
     try await swap(plugins: plugins, sources: [:])
   }
 
-  /// - Parameter sources: for the path of a library, a file with content that somebody has read from that path. The
-  ///   engine reads this file first, so that both decide about the same content. If this content is incomplete, the
-  ///   engine waits for the rest at the library's path.
-  package func swap(plugins: [String]?, sources: [String: String]) async throws(SwapError) -> SwapReport {
-    try Self.outcome(await swaps.submit(.swap(plugins.map { Set($0) }), sources: sources))
+  /// - Parameters:
+  ///   - sources: for the path of a library, a file with content that somebody has read from that path. The engine reads
+  ///     this file first, so that both decide about the same content. If this content is incomplete, the engine waits
+  ///     for the rest at the library's path.
+  ///   - canary: whether the new builds get a growing part of the traffic.
+  package func swap(
+    plugins: [String]?, sources: [String: String], canary: CanaryChoice = .configured
+  ) async throws(SwapError) -> SwapReport {
+    try Self.outcome(await swaps.submit(.swap(plugins.map { Set($0) }), sources: sources, canary: canary))
+  }
+
+  /// Publishes the canary for all new transactions, whatever its step.
+  /// - Throws: if no canary is running.
+  @discardableResult
+  public func promoteCanary() async throws(SwapError) -> SwapReport {
+    try Self.outcome(await swaps.decide { .promotion($0) })
+  }
+
+  /// Ends the canary: no new transaction runs on it, and its builds are refused from then on.
+  /// - Throws: if no canary is running.
+  @discardableResult
+  public func abortCanary() async throws(SwapError) -> SwapReport {
+    try Self.outcome(await swaps.decide({ .abort($0, refuses: true) }, because: "ended by command"))
   }
 
   /// Replaces the configuration: plugins, their settings, the lists of stages, and all other keys except those that an
@@ -63,8 +81,9 @@ extension Engine {
 
   private static func outcome(_ answer: (SwapReport, EngineError?)) throws(SwapError) -> SwapReport {
     switch answer.0.outcome {
-    case .published, .unchanged, .rolledBack: return answer.0
-    case .refused, .superseded, .cancelled, .shutdown: throw SwapError(report: answer.0, underlying: answer.1)
+    case .published, .canary, .unchanged, .rolledBack: return answer.0
+    case .refused, .unfinished, .superseded, .cancelled, .shutdown:
+      throw SwapError(report: answer.0, underlying: answer.1)
     }
   }
 }

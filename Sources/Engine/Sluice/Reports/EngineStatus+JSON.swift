@@ -18,6 +18,7 @@ extension EngineStatus {
       "silentLoops": .array(of: silentLoops.map { JSONValue(Int64($0)) }),
       "stalls": .array(of: stalls.map { $0.document() }),
     ]
+    document["canary"] = canary.map { $0.document() }
     if let probation {
       document["probation"] = [
         "standby": JSONValue(Int64(probation.standby)), "remainingMs": .milliseconds(probation.remaining),
@@ -33,6 +34,39 @@ extension EngineStatus {
     let refused = JSONValue.object()
     for (hash, reason) in self.refused.sorted(by: { $0.key < $1.key }) { refused[hash] = JSONValue(reason) }
     document["refused"] = refused
+    return document
+  }
+}
+
+extension EngineStatus.Canary {
+  fileprivate func document() -> JSONValue {
+    let document: JSONValue = [
+      "step": JSONValue(Int64(step + 1)), "steps": .array(of: settings.steps.map { JSONValue($0) }),
+      "percent": JSONValue(settings.steps[step]), "holdMs": .milliseconds(settings.hold),
+      "transactions": JSONValue(Int64(settings.transactions)), "onSilence": JSONValue(settings.onSilence.rawValue),
+      "candidate": candidate.document(), "control": control.document(),
+      "changes": .array(of: changes.map { $0.document() }),
+    ]
+    document["ageMs"] = age.map { .milliseconds($0) }
+    document["nextLook"] = nextLook.map { JSONValue(Int64(clamping: $0)) }
+    if case .header(let name) = settings.key { document["by"] = ["header": JSONValue(name)] }
+    return document
+  }
+}
+
+extension EngineStatus.Canary.Arm {
+  fileprivate func document() -> JSONValue {
+    let failed = Significance.Share(counts.unhealthy, of: counts.ended)
+    let document: JSONValue = [
+      "snapshot": JSONValue(Int64(snapshot)), "transactions": JSONValue(Int64(clamping: failed.total)),
+      "failed": JSONValue(Int64(clamping: failed.count)),
+      "failedPercent": .array(
+        of: [failed.interval.lowerBound, failed.interval.upperBound].map { JSONValue($0 * 100) }),
+    ]
+    if !counts.duration.isEmpty {
+      document["p50Ms"] = JSONValue(Double(counts.duration.p50) / 1e6)
+      document["p99Ms"] = JSONValue(Double(counts.duration.p99) / 1e6)
+    }
     return document
   }
 }
@@ -107,6 +141,9 @@ extension SwapReport {
       "snapshot": JSONValue(Int64(snapshot)), "changes": .array(of: changes.map { $0.document() }),
     ]
     document["reason"] = reason.map { JSONValue($0) }
+    document["canary"] = canary.map { canary in
+      ["snapshot": JSONValue(Int64(canary.snapshot)), "percent": JSONValue(canary.percent)]
+    }
     if !late.isEmpty {
       document["late"] = .array(
         of: late.map { obstacle in

@@ -15,6 +15,8 @@ public struct EngineStatus: Sendable, Hashable {
   /// The number of replaced snapshots that have not ended, plus the number of builds that have not returned from a step
   /// of a swap. At the limit, swaps are refused.
   package var replaced: Budget
+  /// Nil if no canary is running.
+  package var canary: Canary?
   /// Nil if no snapshot is on probation.
   package var probation: Probation?
   /// The swap that is under way.
@@ -72,6 +74,27 @@ public struct EngineStatus: Sendable, Hashable {
     package var obstacle: LoopObstacle
   }
 
+  /// New builds that serve a part of the new transactions.
+  package struct Canary: Sendable, Hashable {
+    /// What has happened to the transactions of an arm since the step began.
+    package struct Arm: Sendable, Hashable {
+      package var snapshot: Int
+      package var counts: ArmCounts
+    }
+
+    package var candidate: Arm
+    package var control: Arm
+    /// The builds that differ.
+    package var changes: [SwapReport.Change]
+    package var settings: CanarySettings
+    /// The index of the step.
+    package var step: Int
+    /// The time since the step began; nil while the loops take it.
+    package var age: Duration?
+    /// The number of the candidate's transactions at which the arms are compared next; nil after the last comparison.
+    package var nextLook: UInt64?
+  }
+
   package struct Probation: Sendable, Hashable {
     /// The snapshot to which the engine returns after a breach.
     package var standby: Int
@@ -107,6 +130,8 @@ public struct EngineStatus: Sendable, Hashable {
       case preparing
       /// Serves new transactions.
       case active
+      /// Serves a part of the new transactions, and is compared with the build that serves the others.
+      case canary
       /// Serves new transactions, and is compared with the previous snapshot.
       case probation
       /// Served before; the engine can return to it.
@@ -163,11 +188,12 @@ public struct EngineStatus: Sendable, Hashable {
 }
 
 extension EngineStatus.Generation.State: CustomStringConvertible {
-  /// A code for programs: `preparing`, `active`, `probation`, `standby`, `draining`, `parked`, `refused`.
+  /// A code for programs: `preparing`, `active`, `canary`, `probation`, `standby`, `draining`, `parked`, `refused`.
   public var description: String {
     switch self {
     case .preparing: "preparing"
     case .active: "active"
+    case .canary: "canary"
     case .probation: "probation"
     case .standby: "standby"
     case .draining: "draining"
@@ -180,7 +206,7 @@ extension EngineStatus.Generation.State: CustomStringConvertible {
   public var reason: String? {
     switch self {
     case .parked(let reason), .refused(let reason): reason
-    case .preparing, .active, .probation, .standby, .draining: nil
+    case .preparing, .active, .canary, .probation, .standby, .draining: nil
     }
   }
 }

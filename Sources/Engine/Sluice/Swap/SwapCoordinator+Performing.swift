@@ -70,8 +70,8 @@ extension SwapCoordinator {
     case .hand(let loops): hand(to: loops)
     case .published(let settlement): settle(settlement)
     case .sample(let new, let old): sample(new, old)
-    case .requestReturn(let snapshot, let reason):
-      Task.detached { [self] in _ = await submit(.breach(snapshot: snapshot), reason: reason) }
+    case .request(let kind, let reason): Task.detached { [self] in _ = await submit(kind, reason: reason) }
+    case .leaveCanary(let number): leaveCanary(number)
     case .stoodProbation(let number):
       log(LogLine(level: .info, message: "snapshot \(number) has passed its probation"))
       observer.withLock { $0 }?.probationWasPassed(snapshot: number)
@@ -94,7 +94,7 @@ extension SwapCoordinator {
           state.changes[id] = changes
           state.live.adopt(snapshot)
         }
-        handle(.made(id, snapshot: snapshot.number, terms(of: snapshot)))
+        handle(.made(id, snapshot: snapshot.number, terms(of: snapshot, for: request)))
       } catch { stop(request, changes, error) }
     }
     state.withLock { $0.steps = task }
@@ -104,8 +104,9 @@ extension SwapCoordinator {
 
   /// During a probation, the engine can return to the snapshot that serves now. If a build of that snapshot was refused
   /// in the meantime, a rollback is not possible, so there is no probation.
-  private func terms(of snapshot: Snapshot) -> SwapMachine.Terms {
+  private func terms(of snapshot: Snapshot, for request: SwapRequest) -> SwapMachine.Terms {
     var terms = snapshot.configuration.swap.terms
+    terms.canary = beginCanary(snapshot, for: request)
     guard terms.probation != nil, let refusals = store.refusals else { return terms }
     let refused = published.generations.first { record in
       !snapshot.holds(record) && refusals.reason(for: record.hash) != nil

@@ -28,44 +28,59 @@ extension SwapCoordinator {
   /// Takes the newest publication. If a loop was blocked during several publications, it runs this function several
   /// times, but the first call already takes the newest. [loop]
   private func take(_ worker: Worker) {
-    let newest = state.update { state in
+    let (newest, draw) = state.update { state in
       state.actions += state.machine.handle(.took(loop: worker.loop.index), at: MonotonicClock.now)
-      return state.live[state.machine.newest.snapshot]
+      return (state.live[state.machine.newest.snapshot], state.draw())
     }
-    if let newest { worker.pipeline = newest.pipeline }
+    guard let newest else { return }
+    worker.pipeline = newest.pipeline
+    worker.draw = draw
   }
 
   /// Called when a publication is done. It is done when all loops have taken it, or when all loops that answer in time
   /// have taken it.
   func settle(_ settlement: SwapMachine.Settlement) {
-    let found: (request: SwapRequest?, old: Snapshot, new: Snapshot)? = state.withLock { state in
+    let found: (request: SwapRequest?, old: Snapshot, new: Snapshot, canary: Snapshot?)? = state.withLock { state in
       guard let old = state.live[settlement.replaced], let new = state.live[settlement.snapshot] else {
         return nil
       }
       let request = state.requests[settlement.request]
       state.live.publish(new)
-      state.restorePoint = request?.kind.isReturn == false ? SwapState.RestorePoint(old) : nil
-      return (request, old, new)
+      if new !== old { state.restorePoint = request?.kind.isReturn == false ? SwapState.RestorePoint(old) : nil }
+      return (request, old, new, (settlement.canary ?? settlement.droppedCanary).flatMap { state.live[$0] })
     }
-    guard let (request, old, new) = found else { return }
+    guard let (request, old, new, canary) = found else { return }
     runtime.callOuts = new.configuration.callOutLimits
-    new.serve(after: old)
-    if let request { answer(request, settlement, old, new) }
+    if new !== old { new.serve(after: old) }
+    if let canary { settle(canary, settlement, beside: new) }
+    if let request { answer(request, settlement, old, new, canary) }
   }
 
   private func answer(
-    _ request: SwapRequest, _ settlement: SwapMachine.Settlement, _ old: Snapshot, _ new: Snapshot
+    _ request: SwapRequest, _ settlement: SwapMachine.Settlement, _ old: Snapshot, _ new: Snapshot, _ canary: Snapshot?
   ) {
-    var report = request.report(request.kind.isBreach ? .rolledBack : .published, snapshot: new.number)
-    report.changes = state.withLock { $0.changes[request.id] } ?? Self.changes(from: old, to: new)
+    var report = request.report(Self.outcome(request.kind, settlement), snapshot: new.number)
+    report.changes =
+      state.withLock { $0.changes[request.id] } ?? Self.changes(from: old, to: old === new ? canary ?? new : new)
+    report.canary = settlement.canary.flatMap { _ in share() }
     report.late = settlement.late.map { watchdog.obstacle(on: $0, waiting: new.configuration.swap.publish) }
-    report.reason = request.reason
+    var reasons = [request.reason].compactMap(\.self)
+    if let dropped = settlement.droppedCanary, !request.kind.isAbort {
+      reasons.append("this ended the canary of snapshot \(dropped)")
+    }
     if !report.late.isEmpty {
       let words = report.late.map { "not on loop \($0.loop): \($0)" }.joined(separator: "; ")
-      report.reason = [request.reason, words + "; it gets the newest snapshot when it continues"].compactMap(\.self)
-        .joined(separator: "; ")
+      reasons.append(words + "; it gets the newest snapshot when it continues")
     }
+    report.reason = reasons.isEmpty ? nil : reasons.joined(separator: "; ")
     finish(request.id, report, nil)
+  }
+
+  private static func outcome(
+    _ kind: SwapQueue.Kind, _ settlement: SwapMachine.Settlement
+  ) -> SwapReport.Outcome {
+    if settlement.canary != nil { return .canary }
+    return kind.isBreach || kind.isAbort ? .rolledBack : .published
   }
 
   /// The libraries whose builds differ between two snapshots.

@@ -30,8 +30,8 @@ extension SwapCoordinator {
     case .swap(let names): try await swap(names, request.sources, &changes)
     case .reload: try await reload(request.configuration ?? published.configuration, &changes)
     case .rollback: try await rollBack(&changes)
-    // This request returns to a snapshot that still exists, so the machine never asks for its steps.
-    case .breach: throw .impossible("there is no snapshot to return to")
+    // These requests publish a snapshot that exists, so the machine never asks for their steps.
+    case .breach, .step, .promotion, .abort: throw .impossible("there is no snapshot to return to")
     }
   }
 

@@ -22,6 +22,7 @@ extension SwapCoordinator {
       budget: EngineStatus.Budget(used: use.count, limit: state.published.configuration.swap.generations),
       budgetBytes: EngineStatus.Budget(used: use.bytes, limit: state.published.configuration.swap.generationBytes),
       replaced: EngineStatus.Budget(used: state.machine.retiredCount, limit: SwapMachine.retiredLimit),
+      canary: canaryStatus(state),
       probation: state.machine.standby.map { standby in
         let ended = state.published.pipeline.metrics.reduce(0) { $0 + $1.snapshot().completed }
         return EngineStatus.Probation(
@@ -87,8 +88,19 @@ extension SwapCoordinator {
     case .refused(let reason): return .refused(reason)
     case nil: break
     }
+    if state.machine.canary != nil, state.canary?.snapshot.holds(record) == true { return .canary }
     if state.standby?.holds(record) == true { return .standby }
     return record.hasServed ? .draining : .preparing
+  }
+
+  private func canaryStatus(_ state: SwapState) -> EngineStatus.Canary? {
+    guard let canary = state.machine.canary, let progress = state.canary else { return nil }
+    let (base, counts) = (state.published, progress.counts(beside: state.published))
+    return EngineStatus.Canary(
+      candidate: EngineStatus.Canary.Arm(snapshot: progress.snapshot.number, counts: counts.candidate),
+      control: EngineStatus.Canary.Arm(snapshot: base.number, counts: counts.control),
+      changes: Self.changes(from: base, to: progress.snapshot), settings: progress.settings, step: canary.step,
+      age: canary.holdEnd.map { MonotonicClock.now - $0 + canary.terms.hold }, nextLook: progress.rule.nextLook)
   }
 
   /// The transactions on each snapshot, and the loops that did not report.

@@ -77,6 +77,7 @@ final class SwapCoordinator: Sendable {
 
   /// Lets everything else that depends on a stuck loop continue elsewhere.
   private func leave(_ obstacle: LoopObstacle) {
+    endCanary(blockedBy: obstacle)
     if obstacle.hasDied { handle(.died(loop: obstacle.loop)) }
     let snapshots = state.withLock { $0.live.all }
     for instance in snapshots.flatMap(\.instances) { instance.leave(workers[obstacle.loop].environment) }
@@ -107,7 +108,7 @@ extension SwapCoordinator {
   /// Requests a swap, and waits for its result. Cancelling the task cancels the swap unless it is already published.
   func submit(
     _ kind: SwapQueue.Kind, configuration: Configuration? = nil, sources: [String: String] = [:],
-    reason: String? = nil
+    canary: CanaryChoice = .configured, reason: String? = nil
   ) async -> (SwapReport, EngineError?) {
     let id = state.withLock { state in
       state.lastRequest += 1
@@ -116,11 +117,11 @@ extension SwapCoordinator {
     return await withTaskCancellationHandler {
       await Handover.wait { answer in
         let request = SwapRequest(
-          id: id, kind: kind, configuration: configuration, sources: sources, reason: reason,
+          id: id, kind: kind, configuration: configuration, sources: sources, canary: canary, reason: reason,
           began: workers[0].loop.wallClock
         ) { answer.give(($0, $1)) }
         state.withLock { $0.requests[id] = request }
-        if kind == .rollback, let refusal = refusalOfReturn() { return stop(request, [], .refused(refusal)) }
+        if let objection = objection(to: kind) { return stop(request, [], objection) }
         handle(.requested(id, kind))
         if Task.isCancelled { handle(.cancelled(id)) }
         // The thread is started last. If the existing thread ends because it finds no work, it does so before the
@@ -146,12 +147,12 @@ extension SwapCoordinator {
     request.answer(report, error)
   }
 
-  private func say(_ report: SwapReport) {
+  func say(_ report: SwapReport) {
     let level: LogLine.Level =
       switch report.outcome {
       case .published: report.late.isEmpty ? .info : .warning
-      case .unchanged, .superseded, .cancelled, .shutdown: .info
-      case .refused, .rolledBack: .warning
+      case .canary, .unchanged, .superseded, .cancelled, .shutdown: .info
+      case .refused, .rolledBack, .unfinished: .warning
       }
     if report.changes.isEmpty { return log(LogLine(level: level, message: report.lineWithTime, swap: report)) }
     for change in report.changes {

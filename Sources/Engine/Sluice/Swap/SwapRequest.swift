@@ -10,7 +10,9 @@ struct SwapRequest: Sendable {
   var configuration: Configuration?
   /// The files that a swap reads first in place of the paths of libraries.
   var sources: [String: String] = [:]
-  /// The reason for a rollback that the engine itself requests.
+  /// Whether a swap begins a canary.
+  var canary = CanaryChoice.configured
+  /// The reason for a rollback or an end of a canary that the engine itself requests.
   var reason: String?
   let began: Duration
   let start = ContinuousClock.now
@@ -31,6 +33,7 @@ extension SwapQueue.Kind {
     case .reload: .reload
     case .rollback: .rollback
     case .breach: .probation
+    case .step, .promotion, .abort: .canary
     }
   }
 }

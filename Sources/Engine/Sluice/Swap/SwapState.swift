@@ -24,6 +24,8 @@ struct SwapState: Sendable {
 
   var live: LiveSnapshots
   var restorePoint: RestorePoint?
+  /// The canary that is running, or is about to begin.
+  var canary: CanaryProgress?
   /// The counts of ended snapshots.
   var retired = MetricsSnapshot()
 
@@ -49,12 +51,6 @@ struct SwapState: Sendable {
 
   var published: Snapshot { live.published }
 
-  /// The snapshot that is being published; nil if there is none. Some loops might have taken it already.
-  var arriving: Snapshot? {
-    guard case .publishing? = machine.running?.step else { return nil }
-    return live[machine.newest.snapshot]
-  }
-
   var standby: Snapshot? { machine.standby.flatMap { live[$0.snapshot] } }
 
   mutating func note(_ report: SwapReport) {
@@ -74,6 +70,12 @@ extension SwapState.RestorePoint {
   init(_ snapshot: Snapshot) {
     configuration = snapshot.configuration
     builds = Dictionary(snapshot.generations.map { ($0.library, ($0.copy, $0.hash)) }) { first, _ in first }
+  }
+}
+
+extension CanarySettings {
+  var terms: SwapMachine.CanaryTerms {
+    SwapMachine.CanaryTerms(steps: steps.count, hold: hold, promotesInSilence: onSilence == .promote)
   }
 }
 

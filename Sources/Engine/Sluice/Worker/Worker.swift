@@ -1,3 +1,4 @@
+import SluiceAssembly
 import SluiceLoop
 import SluiceMessages
 import SluicePipeline
@@ -8,7 +9,7 @@ import Synchronization
 
 /// One event loop and its state.
 ///
-/// `Sendable` is unchecked because of `pipeline`. It is safe, because `pipeline` is read and replaced only on the
+/// `Sendable` is unchecked because of `pipeline` and `draw`. It is safe, because they are read and replaced only on the
 /// loop's thread.
 final class Worker: @unchecked Sendable {
   let loop: Loop
@@ -23,6 +24,8 @@ final class Worker: @unchecked Sendable {
   private let isBeginPosted = Atomic<Bool>(false)
   /// The pipeline for new transactions of this loop.
   var pipeline: Pipeline
+  /// Draws the new transactions that run on a canary instead; nil without a canary.
+  var draw: ArmDraw?
 
   /// - Parameter loop: used by this worker only.
   package init(loop: Loop, transport: any Transport, pipeline: Pipeline) {
@@ -46,9 +49,16 @@ extension Worker {
     _ delegate: StageBinding?, _ cancellation: Cancellation?,
     _ completion: @escaping @Sendable (TransactionResult) -> Void
   ) {
+    let pipeline = draw == nil ? pipeline : drawnPipeline(for: request)
     Transaction.begin(
       request, on: environment, through: pipeline, parent: parent, sink: sink, checks: checks, delegate: delegate,
       whenKnown: cancellation.map { cancellation in { cancellation.adopt($0) } }, completion: completion)
+  }
+
+  @inline(never)
+  private func drawnPipeline(for request: borrowing Request) -> Pipeline {
+    guard let draw, draw.drawsCanary(for: request) else { return pipeline }
+    return draw.canary
   }
 
   /// The number of transactions without a result, whether they have begun or not. Can be called on any thread. The

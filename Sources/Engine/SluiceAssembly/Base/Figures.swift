@@ -43,6 +43,12 @@ package enum Figures {
     return decimal(value, places)
   }
 
+  /// A percentage with at most three decimals, and none if it is whole: `10`, `0.5`.
+  package static func percent(_ value: Double) -> String {
+    let rounded = (value * 1000).rounded() / 1000
+    return rounded == rounded.rounded() ? "\(Int(rounded))" : "\(rounded)"
+  }
+
   static func decimal(_ value: Double, _ places: Int) -> String {
     let scale = places == 2 ? 100.0 : places == 1 ? 10.0 : 1.0
     let scaled = Int((value * scale).rounded())

@@ -4,8 +4,8 @@ package import SluicePipeline
 package struct ArmCounts: Sendable, Hashable {
   /// Ended transactions, except those that the caller cancelled.
   package var ended: UInt64
-  /// Those that failed, ended with a status of 5xx, or had a stage that broke a rule or missed its deadline. Each
-  /// transaction counts once, so that the counts are those of independent trials.
+  /// Those that failed, ended with a status of 5xx, or had a stage that missed its deadline or broke a rule. Each of them
+  /// counts once, so that the counts are those of independent trials.
   package var unhealthy: UInt64
   /// The time from submission to the end.
   package var duration: LatencySnapshot

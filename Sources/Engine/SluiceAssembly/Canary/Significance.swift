@@ -14,6 +14,18 @@ package enum Significance {
       self.count = min(count, total)
       self.total = total
     }
+
+    /// The interval that has the true share with a probability of 95 % (E. B. Wilson, "Probable Inference, the Law of
+    /// Succession, and Statistical Inference", Journal of the American Statistical Association 22, 1927).
+    package var interval: ClosedRange<Double> {
+      guard total > 0 else { return 0...1 }
+      let (n, z) = (Double(total), 1.959963984540054)
+      let share = Double(count) / n
+      let middle = share + z * z / (2 * n)
+      let half = z * (share * (1 - share) / n + z * z / (4 * n * n)).squareRoot()
+      let scale = 1 + z * z / n
+      return max(0, (middle - half) / scale)...min(1, (middle + half) / scale)
+    }
   }
 
   /// Fisher's exact test: whether the candidate's share is larger (R. A. Fisher, "The Logic of Inductive Inference",

@@ -20,6 +20,8 @@ public struct SwapSettings: Sendable, Hashable {
   /// Maximum number of bytes of memory that the mappings of these builds can take together. Memory that a build
   /// allocates is not included.
   public var generationBytes = 4 << 30
+  /// Nil publishes a new build for all new transactions at once.
+  package var canary: CanarySettings?
   /// Nil, or a duration of zero, disables probation: the previous snapshot ends at once.
   public var probation: Probation? = Probation()
   /// The time limit for the trial of a library before the process loads it, at the start and in a swap. If zero, the

@@ -42,6 +42,12 @@ package final class Snapshot: Sendable {
     for record in generations { record.plugins = parts.filter { $0.generation === record }.map(\.plugin.name) }
   }
 
+  /// Called when this snapshot begins to serve a part of the new transactions, beside the published one. The instances of
+  /// both do their scheduled work.
+  package func serveBeside() {
+    for instance in instances { instance.isServing = true }
+  }
+
   package func part(_ name: String) -> SnapshotPart? { parts.first { $0.plugin.name == name } }
 
   package func holds(_ instance: PluginInstance) -> Bool { parts.contains { $0.instance === instance } }

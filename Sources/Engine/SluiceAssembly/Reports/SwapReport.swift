@@ -5,12 +5,18 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
     case swap, reload, rollback
     /// The engine itself, because a new snapshot has failed its probation.
     case probation
+    /// A decision about a canary: by its rule, or by command.
+    case canary
   }
 
   /// How a swap ended. Only ``published`` and ``rolledBack`` change the snapshot for new transactions.
   public enum Outcome: String, Sendable, Hashable, CaseIterable {
     /// New transactions run on a new snapshot.
     case published
+    /// A part of the new transactions runs on a new snapshot.
+    case canary
+    /// The engine was shut down before a canary was decided.
+    case unfinished
     /// The libraries have the same content as the serving builds.
     case unchanged
     /// The current builds continue to serve; ``SwapReport/reason`` says why.
@@ -41,6 +47,13 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
       self.hash = hash
       self.buildID = buildID
     }
+  }
+
+  package struct Canary: Sendable, Hashable {
+    package var snapshot: Int
+    package var percent: Double
+
+    package init(snapshot: Int, percent: Double) { (self.snapshot, self.percent) = (snapshot, percent) }
   }
 
   /// One library, with all its instances.
@@ -75,6 +88,8 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
   /// The snapshot on which new transactions run afterwards.
   public var snapshot: Int
   package var changes: [Change] = []
+  /// The snapshot that serves a part of the new transactions, and its share in percent.
+  package var canary: Canary?
   /// Why nothing was published, why the engine returned to the previous snapshot, or which loops have not taken the new
   /// one: what failed, on what, why, and what to do.
   public var reason: String?
@@ -110,6 +125,8 @@ extension SwapReport: CustomStringConvertible {
     let words =
       switch outcome {
       case .published: "published as snapshot \(snapshot)"
+      case .canary: canary.map { "snapshot \($0.snapshot) serves \($0)" } ?? "serves a part"
+      case .unfinished: "not decided before the engine was shut down"
       case .unchanged: "unchanged"
       case .refused: "refused"
       case .rolledBack: "returned to snapshot \(snapshot)"
@@ -120,6 +137,11 @@ extension SwapReport: CustomStringConvertible {
     return "\(trigger.rawValue) \(id): \(words)\(took)" + (what.isEmpty ? "" : " (\(what))")
       + (reason.map { ": \($0)" } ?? "")
   }
+}
+
+extension SwapReport.Canary: CustomStringConvertible {
+  /// `10 %`
+  package var description: String { "\(Figures.percent(percent)) %" }
 }
 
 extension SwapReport.Change: CustomStringConvertible {

@@ -3,15 +3,19 @@
 extension SwapMachine {
   /// Requests a comparison if it is due.
   mutating func sampleIfDue(at now: Duration) -> [Action] {
+    if let canary, let due = canary.nextSample, now >= due {
+      self.canary?.nextSample = nil
+      return [.sample(snapshot: canary.snapshot, against: served)]
+    }
     guard let standby, let due = standby.nextSample, now >= due else { return [] }
     self.standby?.nextSample = nil
-    return [.sample(snapshot: served, standby: standby.snapshot)]
+    return [.sample(snapshot: served, against: standby.snapshot)]
   }
 
   /// Called when the snapshots were compared.
   mutating func sampled(_ snapshot: Int, _ breach: String?, _ now: Duration) -> [Action] {
     guard let standby, snapshot == served, !isClosed else { return [] }
-    if let breach { return [.requestReturn(from: served, because: breach)] }
+    if let breach { return [.request(.breach(snapshot: served), because: breach)] }
     guard now >= standby.end else {
       self.standby?.nextSample = min(now + standby.interval, standby.end)
       return []
@@ -23,8 +27,13 @@ extension SwapMachine {
 
 extension SwapMachine.Standby {
   init(_ snapshot: Int, for duration: Duration, from now: Duration) {
-    let interval = min(max(duration / 300, .milliseconds(5)), .milliseconds(250))
+    let interval = Self.interval(during: duration)
     self.init(
       snapshot: snapshot, end: now + duration, interval: interval, nextSample: now + min(interval, duration))
+  }
+
+  /// The time between two comparisons.
+  static func interval(during duration: Duration) -> Duration {
+    min(max(duration / 300, .milliseconds(5)), .milliseconds(250))
   }
 }

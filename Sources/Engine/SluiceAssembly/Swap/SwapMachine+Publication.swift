@@ -3,13 +3,21 @@ extension SwapMachine {
   mutating func made(_ id: Int, _ snapshot: Int, _ terms: Terms, _ now: Duration) -> [Action] {
     guard running?.request == id else { return [] }
     self.terms[snapshot] = terms
-    return publish(snapshot, isReturn: false, now)
+    guard let canary = terms.canary, !isClosed else { return publish(snapshot, now) }
+    self.canary = Canary(snapshot: snapshot, terms: canary)
+    return publish(served, beside: snapshot, now)
   }
 
   /// Publishes a snapshot for new transactions. Until a loop has taken it, new transactions on that loop run on the
   /// previous snapshot.
-  mutating func publish(_ snapshot: Int, isReturn: Bool, _ now: Duration) -> [Action] {
-    newest = Publication(number: newest.number + 1, snapshot: snapshot, began: now)
+  /// - Parameter canary: the snapshot that serves a part of them.
+  mutating func publish(
+    _ snapshot: Int, beside canary: Int? = nil, isReturn: Bool = false, _ now: Duration
+  ) -> [Action] {
+    let dropped = newest.canary.flatMap { $0 == snapshot || $0 == canary ? nil : $0 }
+    newest = Publication(
+      number: newest.number + 1, snapshot: snapshot, canary: canary, droppedCanary: dropped, began: now)
+    if canary == nil { self.canary = nil }
     let limit = isClosed ? .zero : terms[snapshot]?.publish ?? Terms().publish
     running?.step = .publishing(until: now + limit, isReturn: isReturn)
     let alive = loops.indices.filter { !loops[$0].isDead }
@@ -27,7 +35,8 @@ extension SwapMachine {
     guard loops.indices.contains(loop), loops[loop].publication < newest.number else { return [] }
     loops[loop].publication = newest.number
     loops[loop].snapshot = newest.snapshot
-    users[newest.snapshot, default: []].insert(loop)
+    loops[loop].canary = newest.canary
+    for snapshot in [newest.snapshot, newest.canary].compactMap(\.self) { users[snapshot, default: []].insert(loop) }
     return (lateLoops.isEmpty ? settle(now) : []) + letGo(loop, now)
   }
 
@@ -45,9 +54,22 @@ extension SwapMachine {
     served = new
     self.running = nil
     var actions: [Action] = [
-      .published(Settlement(request: running.request, snapshot: new, replaced: old, late: lateLoops))
+      .published(
+        Settlement(
+          request: running.request, snapshot: new, replaced: old, canary: newest.canary,
+          droppedCanary: newest.droppedCanary, late: lateLoops))
     ]
-    if isReturn {
+    if let dropped = newest.droppedCanary {
+      actions += retire(dropped, old == new ? "it was a canary that was ended" : "snapshot \(new) was published", now)
+    }
+    if newest.canary != nil {
+      // A probation ends with the next swap, also if that is a canary.
+      if let before = standby { actions += retire(before.snapshot, "a canary has begun", now) }
+      standby = nil
+      beginStep(now)
+    } else if old == new {
+      // A canary was ended, and nothing else has changed.
+    } else if isReturn {
       actions += retire(old, "the engine returned to snapshot \(new)", now)
     } else {
       let reason = "snapshot \(new) took its place"

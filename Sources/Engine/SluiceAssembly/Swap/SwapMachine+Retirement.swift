@@ -124,7 +124,9 @@ extension SwapMachine {
 
   /// The loops whose new transactions would still run on this snapshot.
   package func holders(of retired: Retired) -> [Int] {
-    retired.remaining.filter { loops[$0].snapshot == retired.snapshot }.sorted()
+    retired.remaining.filter { loop in
+      loops[loop].snapshot == retired.snapshot || loops[loop].canary == retired.snapshot
+    }.sorted()
   }
 
   private func index(of snapshot: Int) -> Int? { retired.firstIndex { $0.snapshot == snapshot } }

@@ -1,10 +1,13 @@
 /// Decides about swaps: which request is the next, which snapshot each loop gets, and when and how a replaced snapshot
 /// ends.
 ///
-///     request ─► queue ─► prepare ─► publish ─► probation ─► drain ─► end
-///                           │ stopped    │ late loops     │ breach: publish the previous one
-///                           ▼            ▼                ▼
-///                        answered     named; get the newest when they come back
+///     request ─► queue ─► prepare ─► canary ─► publish ─► probation ─► drain ─► end
+///                           │ stopped  │ breach   │ late loops     │ breach: publish the previous one
+///                           ▼          ▼          ▼                ▼
+///                        answered   share 0    named; get the newest when they come back
+///
+/// A canary is a snapshot that serves a part of the new transactions, beside the served one, and a larger part with each
+/// step. Each step is a publication.
 ///
 /// It is a value without tasks, clocks or loops. It takes events with their time, and returns actions, which
 /// the engine's `SwapCoordinator` performs. The coordinator reads ``deadline`` to know when to send ``Event/passed``. Snapshots,
@@ -23,13 +26,18 @@ package struct SwapMachine: Sendable {
   package struct Terms: Sendable, Hashable {
     /// How long the loops have to take the snapshot.
     package var publish: Duration
+    /// Nil publishes the snapshot for all new transactions at once.
+    package var canary: CanaryTerms?
     /// Nil means no probation.
     package var probation: Duration?
     /// The time limit for the drain of the replaced snapshot.
     package var drain: Duration
 
-    package init(publish: Duration = .seconds(5), probation: Duration? = nil, drain: Duration = .seconds(30)) {
-      (self.publish, self.probation, self.drain) = (publish, probation, drain)
+    package init(
+      publish: Duration = .seconds(5), canary: CanaryTerms? = nil, probation: Duration? = nil,
+      drain: Duration = .seconds(30)
+    ) {
+      (self.publish, self.canary, self.probation, self.drain) = (publish, canary, probation, drain)
     }
   }
 
@@ -44,9 +52,10 @@ package struct SwapMachine: Sendable {
     case took(loop: Int)
     /// The thread of a loop has ended.
     case died(loop: Int)
-    /// The result of comparing the snapshot on probation with the previous snapshot. `breach` is nil if the new
-    /// snapshot is not worse.
-    case sampled(snapshot: Int, breach: String?)
+    /// The result of comparing the snapshot on probation with the previous snapshot, or a canary with the served one.
+    /// `breach` is nil if the new snapshot is not worse, and `isEnough` says whether a canary has had as many
+    /// transactions as its step needs.
+    case sampled(snapshot: Int, breach: String?, isEnough: Bool = false)
     /// On that loop, no transaction runs on the replaced snapshot any more.
     case emptied(snapshot: Int, loop: Int)
     /// Whether notifications of a replaced snapshot still have no outcome.
@@ -74,10 +83,12 @@ package struct SwapMachine: Sendable {
     /// Make these loops take the newest publication.
     case hand(loops: [Int])
     case published(Settlement)
-    /// Compare the served snapshot with the one on standby.
-    case sample(snapshot: Int, standby: Int)
-    /// Request a rollback, because a snapshot is worse than the previous one.
-    case requestReturn(from: Int, because: String)
+    /// Compare a snapshot with another one: the served one with the one on standby, or a canary with the served one.
+    case sample(snapshot: Int, against: Int)
+    /// Request what follows from a comparison.
+    case request(SwapQueue.Kind, because: String?)
+    /// The engine ends before the canary is decided.
+    case leaveCanary(Int)
     case stoodProbation(Int)
     /// For each of these loops, send `emptied` when no transaction runs on the snapshot any more.
     case watchLeases(snapshot: Int, loops: [Int])
@@ -101,6 +112,10 @@ package struct SwapMachine: Sendable {
     package var request: Int
     package var snapshot: Int
     package var replaced: Int
+    /// The canary that serves beside `snapshot` from now on.
+    package var canary: Int?
+    /// The canary that no longer serves, although it was not published.
+    package var droppedCanary: Int?
     /// Loops that have not taken the snapshot.
     package var late: [Int]
   }
@@ -110,6 +125,10 @@ package struct SwapMachine: Sendable {
     /// returns is published a second time.
     package var number: Int
     package var snapshot: Int
+    /// The canary that serves beside the snapshot.
+    package var canary: Int?
+    /// The canary that no longer serves.
+    var droppedCanary: Int?
     package var began: Duration
   }
 
@@ -141,6 +160,7 @@ package struct SwapMachine: Sendable {
     /// The number of the publication on which new transactions of that loop run.
     package var publication: Int
     package var snapshot: Int
+    package var canary: Int?
     package var isDead = false
   }
 
@@ -150,6 +170,7 @@ package struct SwapMachine: Sendable {
   package internal(set) var served: Int
   /// The newest publication, which loops take.
   package internal(set) var newest: Publication
+  package internal(set) var canary: Canary?
   package internal(set) var standby: Standby?
   package internal(set) var retired: [Retired] = []
   var overdue = 0
@@ -173,11 +194,12 @@ package struct SwapMachine: Sendable {
     case .cancelled(let id): return cancel(id)
     case .made(let id, let snapshot, let terms): return made(id, snapshot, terms, now)
     case .stopped(let id):
-      if running?.request == id { running = nil }
+      if running?.request == id, running?.step == .preparing { running = nil }
       return pump(now)
     case .took(let loop): return took(loop, now)
     case .died(let loop): return died(loop, now)
-    case .sampled(let snapshot, let breach): return sampled(snapshot, breach, now)
+    case .sampled(let snapshot, let breach, let isEnough):
+      return snapshot == canary?.snapshot ? judged(breach, isEnough, now) : sampled(snapshot, breach, now)
     case .emptied(let snapshot, let loop): return emptied(snapshot, loop, now)
     case .counted(let snapshot, let isWorking): return counted(snapshot, isWorking, now)
     case .ended(let snapshot):
@@ -198,7 +220,7 @@ package struct SwapMachine: Sendable {
   package var deadline: Duration? {
     var deadlines = isClosed ? [] : retired.compactMap(\.deadline)
     if case .publishing(let until, _)? = running?.step { deadlines.append(until) }
-    if !isClosed, let sample = standby?.nextSample { deadlines.append(sample) }
+    if !isClosed { deadlines += [canary?.nextSample, standby?.nextSample].compactMap(\.self) }
     return deadlines.min()
   }
 
@@ -230,8 +252,15 @@ extension SwapMachine {
   /// Begins the next request if no request is under way.
   mutating func pump(_ now: Duration) -> [Action] {
     var actions: [Action] = []
-    while running == nil, let entry = queue.next() {
+    if canary != nil { actions += queue.keepNewestSwap().map { .answer($0.id, .superseded) } }
+    while running == nil, let entry = queue.next(besidesSwaps: canary != nil) {
       switch entry.kind {
+      case .step(let snapshot), .promotion(let snapshot), .abort(let snapshot, _):
+        guard snapshot == canary?.snapshot else {
+          actions.append(.answer(entry.id, .superseded))
+          continue
+        }
+        actions += decide(entry, snapshot, now)
       case .breach(let snapshot):
         guard let standby, snapshot == served else {
           actions.append(.answer(entry.id, .superseded))
@@ -239,6 +268,7 @@ extension SwapMachine {
         }
         actions.append(.refuseBuilds(of: served, besides: standby.snapshot, request: entry.id))
         actions += goBack(entry, now)
+      case .rollback where canary != nil: actions += decide(entry, served, now)
       case .rollback where standby != nil: actions += goBack(entry, now)
       case .rollback: actions += prepare(entry, now)
       case .swap, .reload:
@@ -269,6 +299,7 @@ extension SwapMachine {
   private mutating func close(_ now: Duration) -> [Action] {
     isClosed = true
     var actions: [Action] = queue.removeAll().map { .answer($0.id, .shutdown) }
+    if let canary { actions.append(.leaveCanary(canary.snapshot)) }
     guard let running else { return actions }
     if running.step == .preparing { actions.append(.giveUp(running.request)) } else { actions += settle(now) }
     return actions

@@ -8,6 +8,12 @@ package struct SwapQueue: Sendable {
     case rollback
     /// A rollback because this snapshot has failed its probation.
     case breach(snapshot: Int)
+    /// This canary gets a larger share of the new transactions.
+    case step(Int)
+    /// This canary gets all new transactions.
+    case promotion(Int)
+    /// This canary gets no new transactions any more, and perhaps its builds are refused from then on.
+    case abort(Int, refuses: Bool)
   }
 
   package struct Entry: Sendable, Hashable {
@@ -30,7 +36,18 @@ package struct SwapQueue: Sendable {
     return superseded
   }
 
-  mutating func next() -> Entry? { entries.isEmpty ? nil : entries.removeFirst() }
+  /// - Parameter besidesSwaps: whether swaps stay in the queue, because they wait for the end of a canary.
+  mutating func next(besidesSwaps: Bool) -> Entry? {
+    let index = besidesSwaps ? entries.firstIndex { !$0.kind.isSwap } : entries.indices.first
+    return index.map { entries.remove(at: $0) }
+  }
+
+  /// Removes all waiting swaps besides the newest, and returns them.
+  mutating func keepNewestSwap() -> [Entry] {
+    let older = entries.filter(\.kind.isSwap).dropLast()
+    entries.removeAll { entry in older.contains { $0.id == entry.id } }
+    return Array(older)
+  }
 
   /// Returns false if the swap is no longer waiting.
   mutating func remove(_ id: Int) -> Bool {
@@ -49,14 +66,24 @@ extension SwapQueue.Kind {
   /// Whether the request is a rollback.
   package var isReturn: Bool {
     switch self {
-    case .rollback, .breach: true
-    case .swap, .reload: false
+    case .rollback, .breach, .abort: true
+    case .swap, .reload, .step, .promotion: false
     }
   }
 
   /// Whether the engine itself has requested the rollback, after a breach during probation.
   package var isBreach: Bool {
     if case .breach = self { return true }
+    return false
+  }
+
+  package var isAbort: Bool {
+    if case .abort = self { return true }
+    return false
+  }
+
+  package var isSwap: Bool {
+    if case .swap = self { return true }
     return false
   }
 

@@ -48,7 +48,7 @@ import Testing
     try library.install(3, at: fixture.path())
     let swap = Task { try await fixture.engine.swap() }
     let swaps = fixture.engine.swaps
-    while swaps.state.withLock({ $0.arriving == nil }) { await Task.yield() }
+    while swaps.state.withLock({ $0.machine.newest.snapshot == $0.machine.served }) { await Task.yield() }
     let end = Task { await fixture.engine.shutdown() }
     while !swaps.state.withLock({ $0.isClosed }) { await Task.yield() }
     loop.letGo()

@@ -108,7 +108,8 @@ extension DevSession {
         copies[library] = try sources.write(candidate.bytes, as: "\(candidate.hash).so")
       } catch { warn(error.message) }
     }
-    send(.swap(swap), ["plugins": .array(of: plugins)], copies)
+    // An author wants to see the new build in every request.
+    send(.swap(swap), ["plugins": .array(of: plugins), "canary": false], copies)
   }
 
   /// Sends the engine a command. There is only one command at a time.

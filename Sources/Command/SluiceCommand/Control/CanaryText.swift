@@ -1,0 +1,61 @@
+import SluiceAssembly
+import SluiceJSON
+
+/// The canary of an engine as text.
+struct CanaryText {
+  private let document: JSONValue
+
+  init(_ document: JSONValue) { self.document = document }
+
+  var text: String {
+    let history = document["history"].map { Array($0.elements) } ?? []
+    guard let canary = document["canary"] else {
+      guard let last = history.last else { return "no canary is running\n" }
+      return "no canary is running; the last decision:\n" + Self.line(of: last)
+    }
+    var table = TextTable("arm", "snapshot", "requests", "failed", "", "median", "99 %")
+    for name in ["candidate", "control"] { table.append(Self.row(name, canary[name])) }
+    let lines = [Self.line(canary), "  " + ReportText.changes(canary), ""] + table.lines + [""] + Self.outlook(canary)
+    let reports = history.map(Self.line(of:)).joined()
+    return PrintableText.of(lines.map { "\($0)\n" }.joined()) + (reports.isEmpty ? "" : "\n" + reports)
+  }
+
+  /// `canary: snapshot 2 serves 10 %, step 2 of 3, for 1.20 s; 312 of 400 requests`
+  static func line(_ canary: JSONValue) -> String {
+    let steps = canary["steps"]?.count ?? 0
+    let age = canary["ageMs"].map { ", for \(ReportText.duration($0)) of \(ReportText.duration(canary["holdMs"]))" }
+    return "canary: snapshot \(count(canary["candidate"]?["snapshot"])) serves \(percent(canary["percent"])) %, "
+      + "step \(count(canary["step"])) of \(steps)\(age ?? "")"
+  }
+
+  private static func row(_ name: String, _ arm: JSONValue?) -> [String] {
+    let bounds = arm?["failedPercent"].map { $0.elements.compactMap(\.number) } ?? []
+    let interval = bounds.count == 2 ? "\(Figures.digits(bounds[0])) to \(Figures.digits(bounds[1])) %" : ""
+    let latency = ["p50Ms", "p99Ms"].map { key in arm?[key].map { ReportText.duration($0) } ?? "-" }
+    return [name, count(arm?["snapshot"]), count(arm?["transactions"]), count(arm?["failed"]), interval] + latency
+  }
+
+  /// What the canary waits for, and what happens then.
+  private static func outlook(_ canary: JSONValue) -> [String] {
+    let (had, needed) = (canary["candidate"]?["transactions"]?.integer ?? 0, canary["transactions"]?.integer ?? 0)
+    let isOver = (canary["ageMs"]?.number ?? 0) >= (canary["holdMs"]?.number ?? 0)
+    var lines: [String] = []
+    if isOver, had < needed, canary["onSilence"]?.string == "hold" {
+      lines.append(
+        "held: the candidate has had \(Figures.count(had)) of the \(Figures.count(needed)) requests of a step")
+    }
+    lines.append(
+      canary["nextLook"].map { "the arms are compared next at \(count($0)) requests of the candidate" }
+        ?? "the arms are not compared again in this step")
+    return lines
+  }
+
+  private static func line(of report: JSONValue) -> String {
+    let reason = report["reason"]?.string.map { ": \($0)" } ?? ""
+    return PrintableText.of("\(report["at"]?.string ?? "?")  \(ReportText.line(report))\(reason)") + "\n"
+  }
+
+  private static func count(_ value: JSONValue?) -> String { value?.integer.map { Figures.count($0) } ?? "?" }
+
+  private static func percent(_ value: JSONValue?) -> String { value?.number.map { Figures.percent($0) } ?? "?" }
+}

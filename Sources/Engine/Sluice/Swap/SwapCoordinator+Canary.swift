@@ -1,0 +1,93 @@
+import SluiceAssembly
+import SluiceLoop
+import SluicePipeline
+import SluicePluginHost
+import SluiceSupport
+
+// Canaries: new builds that serve a part of the new transactions.
+extension SwapCoordinator {
+  /// Keeps what is needed for a canary. Returns nil if the snapshot is published at once.
+  func beginCanary(_ snapshot: Snapshot, for request: SwapRequest) -> SwapMachine.CanaryTerms? {
+    let settings =
+      switch request.canary {
+      case .configured: snapshot.configuration.swap.canary
+      case .none: nil as CanarySettings?
+      case .settings(let settings): settings
+      }
+    guard request.kind.isSwap, let settings else { return nil }
+    state.withLock { $0.canary = CanaryProgress(snapshot, settings, beside: $0.published) }
+    return settings.terms
+  }
+
+  /// Called when the loops have taken a step of a canary, or its end.
+  func settle(_ canary: Snapshot, _ settlement: SwapMachine.Settlement, beside base: Snapshot) {
+    if settlement.canary != nil {
+      canary.serveBeside()
+      return state.withLock { $0.canary?.beginStep(beside: base) }
+    }
+    base.serve(after: canary)
+  }
+
+  /// Compares a canary with the snapshot that serves the other transactions. Returns false if the snapshot is no canary.
+  func judge(_ snapshot: Snapshot, against base: Snapshot) -> Bool {
+    guard let progress = state.withLock({ $0.canary }), progress.snapshot === snapshot else { return false }
+    let counts = progress.counts(beside: base)
+    guard let result = state.withLock({ $0.canary?.judge(counts) }) else { return true }
+    handle(.sampled(snapshot: snapshot.number, breach: result.breach, isEnough: result.isEnough))
+    return true
+  }
+
+  /// The canary's share of the new transactions; nil without a canary.
+  func share() -> SwapReport.Canary? {
+    state.withLock { state in
+      guard let canary = state.machine.canary, let progress = state.canary else { return nil }
+      return SwapReport.Canary(snapshot: canary.snapshot, percent: progress.percent(canary.step))
+    }
+  }
+
+  /// Requests a decision about the running canary, and waits for its result.
+  func decide(_ kind: (Int) -> SwapQueue.Kind, because reason: String? = nil) async -> (SwapReport, EngineError?) {
+    await submit(kind(state.withLock { $0.machine.canary?.snapshot ?? 0 }), reason: reason)
+  }
+
+  /// Why a request cannot be carried out; nil if it can be tried.
+  func objection(to kind: SwapQueue.Kind) -> SwapStop? {
+    let canary = state.withLock { $0.machine.canary?.snapshot }
+    switch kind {
+    case .promotion(let snapshot), .abort(let snapshot, _):
+      return canary == snapshot ? nil : .impossible("no canary is running")
+    // During a canary, a rollback returns to the snapshot that serves anyway.
+    case .rollback: return canary == nil ? refusalOfReturn().map { .refused($0) } : nil
+    default: return nil
+    }
+  }
+
+  /// Ends the canary if a call of one of its builds blocks a loop.
+  func endCanary(blockedBy obstacle: LoopObstacle) {
+    guard let call = obstacle.call else { return }
+    let canary = state.withLock { state -> Int? in
+      guard let progress = state.canary, state.machine.canary != nil else { return nil }
+      let isNew = progress.snapshot.generations.contains { record in
+        record.id == call.generation && !state.published.holds(record)
+      }
+      return isNew ? progress.snapshot.number : nil
+    }
+    guard let canary else { return }
+    Task.detached { [self] in _ = await submit(.abort(canary, refuses: true), reason: "\(obstacle)") }
+  }
+
+  /// The engine ends before the canary is decided. The next start loads what is at the paths of the libraries.
+  func leaveCanary(_ number: Int) {
+    guard let progress = state.withLock({ $0.canary }), progress.snapshot.number == number else { return }
+    var report = state.withLock { state in
+      state.lastRequest += 1
+      return SwapReport(
+        id: state.lastRequest, trigger: .canary, began: workers[0].loop.wallClock, outcome: .unfinished,
+        snapshot: state.published.number)
+    }
+    report.changes = Self.changes(from: published, to: progress.snapshot)
+    report.canary = share()
+    state.withLock { $0.note(report) }
+    say(report)
+  }
+}

@@ -1,0 +1,41 @@
+package import SluiceMessages
+package import SluicePipeline
+
+/// Draws which new transactions of one loop run on a canary.
+///
+/// Unchecked because of `random`. It is safe, because ``drawsCanary(for:)`` is called only on the loop's thread.
+package final class ArmDraw: @unchecked Sendable {
+  package let canary: Pipeline
+  /// A transaction runs on the canary if its number is below this one: that is the share times 2⁶⁴.
+  private let bound: UInt64
+  private let header: String?
+  private let key: MessageHash.Key
+  // Unchecked, because the run-time check would cost as much as the draw. Nothing else is called during an access.
+  @exclusivity(unchecked) private var random: RandomBits
+
+  /// - Parameters:
+  ///   - percent: the share of the canary, from 0 to less than 100.
+  ///   - salt: makes the values of a header fall differently for each canary. Engines with the same salt agree about
+  ///     each value.
+  package init(_ canary: Pipeline, percent: Double, by key: CanarySettings.Key, salt: UInt64) {
+    self.canary = canary
+    bound = UInt64(min(max(percent, 0) / 100, 1 - 0x1p-53) * 0x1p64)
+    self.key = MessageHash.Key(low: salt, high: 0)
+    random = RandomBits()
+    header =
+      switch key {
+      case .transaction: nil
+      case .header(let name): name
+      }
+  }
+
+  /// [loop]
+  package func drawsCanary(for request: borrowing Request) -> Bool {
+    if let header, let value = request.headers[header] {
+      var hash = MessageHash(key: key)
+      hash.update(value.utf8)
+      return hash.finish() < bound
+    }
+    return random.next() < bound
+  }
+}
