@@ -12,8 +12,8 @@
 #
 # Blocks marked ```sh measurement are not run, because they need a release build, minutes or an installed system. A block marked
 # ```text picture is a drawing and not an output.
-# usage: scripts/check-commands.sh [FILE…]      (default README.md, docs/command/*.md, docs/updates.md, docs/production.md, docs/upgrading.md
-#        and, if gdb and valgrind are there, docs/debugging.md)
+# usage: scripts/check-commands.sh [FILE…]      (default README.md, docs/command/*.md, docs/updates.md, docs/production.md, docs/upgrading.md,
+#        docs/progressive-delivery.md and, if gdb and valgrind are there, docs/debugging.md)
 set -eu
 repository=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
@@ -72,6 +72,7 @@ mask() {
     # Requests that have failed until the engine returns to a release: the engine compares releases at intervals.
     s/^[0-9]{3} failed$/COUNT failed/; s/after [0-9]{3} transactions$/after COUNT transactions/
     s/[0-9.]+ (faults and violations per)/COUNT \1/
+    s/failed [0-9,]+ of [0-9,]+ against 0 of [0-9,]+, p [=<] [0-9e-]+/failed COUNTS/
     # Ids and hashes.
     s/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/ID/g; s/[0-9a-f]{32}-[0-9a-f]{16}/ID/g; s/\b[0-9a-f]{12,}\b/HASH/g
     # Text that depends on the machine, and on the versions of libraries.
@@ -170,7 +171,7 @@ check_text() { # document
 }
 
 if [ $# -eq 0 ]; then
-  set -- README.md docs/command/*.md docs/updates.md docs/production.md docs/upgrading.md
+  set -- README.md docs/command/*.md docs/updates.md docs/production.md docs/upgrading.md docs/progressive-delivery.md
   if command -v gdb >/dev/null && command -v valgrind >/dev/null; then
     set -- "$@" docs/debugging.md
   else

@@ -32,7 +32,7 @@ _sluice() {
   fi
   # The argument of an option.
   case "$command $previous" in
-    "send -T" | "send --upload-file" | "send -K" | "send --options" | "send --netrc-file" | "send --cookie-jar" | "send -o" | "send --output" | "send -D" | "send --dump-header" | "send --events" | "send --har" | "send --record" | "send -c" | "send --config" | "send --plugin" | "send --unix-socket" | "send --cacert" | "send -E" | "send --cert" | "send --key" | "run -c" | "run --config" | "run -i" | "run --input" | "run --from-har" | "run -o" | "run --output" | "run --events" | "run --har" | "run --record" | "run --plugin" | "run --control" | "attach -c" | "attach --config" | "dev -c" | "dev --config" | "dev -i" | "dev --input" | "check -c" | "check --config" | "bench -T" | "bench --upload-file" | "bench -c" | "bench --config" | "bench --plugin" | "bench --cacert" | "replay -c" | "replay --config" | "replay --old" | "replay --new" | "replay --answer" | "ctl status --socket" | "ctl swap -c" | "ctl swap --config" | "ctl swap --socket" | "ctl rollback --socket" | "ctl metrics --socket" | "ctl notify --socket" | "update check -c" | "update check --config" | "update apply -c" | "update apply --config" | "update status -c" | "update status --config" | "publish init --add" | "publish init --key" | "publish sign --key" | "publish timestamp --key" | "publish rotate --add" | "publish rotate --key" | "plugin validate -c" | "plugin validate --config" | "plugin validate --answer")
+    "send -T" | "send --upload-file" | "send -K" | "send --options" | "send --netrc-file" | "send --cookie-jar" | "send -o" | "send --output" | "send -D" | "send --dump-header" | "send --events" | "send --har" | "send --record" | "send -c" | "send --config" | "send --plugin" | "send --unix-socket" | "send --cacert" | "send -E" | "send --cert" | "send --key" | "run -c" | "run --config" | "run -i" | "run --input" | "run --from-har" | "run -o" | "run --output" | "run --events" | "run --har" | "run --record" | "run --plugin" | "run --control" | "attach -c" | "attach --config" | "dev -c" | "dev --config" | "dev -i" | "dev --input" | "check -c" | "check --config" | "bench -T" | "bench --upload-file" | "bench -c" | "bench --config" | "bench --plugin" | "bench --cacert" | "replay -c" | "replay --config" | "replay --old" | "replay --new" | "replay --answer" | "ctl status --socket" | "ctl swap -c" | "ctl swap --config" | "ctl swap --socket" | "ctl canary --socket" | "ctl promote --socket" | "ctl abort --socket" | "ctl rollback --socket" | "ctl metrics --socket" | "ctl notify --socket" | "update check -c" | "update check --config" | "update apply -c" | "update apply --config" | "update status -c" | "update status --config" | "publish init --add" | "publish init --key" | "publish sign --key" | "publish timestamp --key" | "publish rotate --add" | "publish rotate --key" | "plugin validate -c" | "plugin validate --config" | "plugin validate --answer")
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
@@ -77,7 +77,10 @@ _sluice() {
     "echo") options="--port --host --help" ;;
     "verify-trace") options="--json --help" operands="-f" ;;
     "ctl status") options="--socket --json --help" ;;
-    "ctl swap") options="--config --socket --json --help" ;;
+    "ctl swap") options="--config --canary --hold --by --now --socket --json --help" ;;
+    "ctl canary") options="--socket --json --help" ;;
+    "ctl promote") options="--socket --json --help" ;;
+    "ctl abort") options="--socket --json --help" ;;
     "ctl rollback") options="--socket --json --help" ;;
     "ctl metrics") options="--socket --json --prometheus --help" ;;
     "ctl notify") options="--deadline --socket --json --help" ;;
@@ -98,7 +101,7 @@ _sluice() {
     "completion") options="--help" operands="-W bash,zsh,fish" ;;
     "version") options="--help" ;;
     "help") options="--man --curl --help" operands="-W send,run,attach,dev,check,bench,replay,echo,verify-trace,ctl,update,publish,plugin,completion,version,help" ;;
-    "ctl "*) operands="-W status,swap,rollback,metrics,notify" ;;
+    "ctl "*) operands="-W status,swap,canary,promote,abort,rollback,metrics,notify" ;;
     "update "*) operands="-W check,apply,status" ;;
     "publish "*) operands="-W init,key,add,sign,timestamp,rotate,show" ;;
     "plugin "*) operands="-W inspect,validate,new,build" ;;

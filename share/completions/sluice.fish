@@ -18,11 +18,14 @@ complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a plugin -d '
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a completion -d 'Print the script with which a shell completes the command'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a version -d 'Show the version, the plugin ABI and the libraries in use'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a help -d 'Show the commands, or the usage of a command'
-complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap rollback metrics notify" -a status -d 'Show the builds, swaps and pending work of a running engine'
-complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap rollback metrics notify" -a swap -d 'Load new builds into a running engine, while requests flow'
-complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap rollback metrics notify" -a rollback -d 'Undo the last swap of a running engine'
-complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap rollback metrics notify" -a metrics -d 'Show the metrics of a running engine and its plugins'
-complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap rollback metrics notify" -a notify -d 'Offer a notification to the plugins of a running engine'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap canary promote abort rollback metrics notify" -a status -d 'Show the builds, swaps and pending work of a running engine'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap canary promote abort rollback metrics notify" -a swap -d 'Load new builds into a running engine, while requests flow'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap canary promote abort rollback metrics notify" -a canary -d 'Show the canary of a running engine: both arms, and what it waits for'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap canary promote abort rollback metrics notify" -a promote -d 'Give the canary of a running engine all new requests'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap canary promote abort rollback metrics notify" -a abort -d 'End the canary of a running engine, and refuse its builds'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap canary promote abort rollback metrics notify" -a rollback -d 'Undo the last swap of a running engine'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap canary promote abort rollback metrics notify" -a metrics -d 'Show the metrics of a running engine and its plugins'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap canary promote abort rollback metrics notify" -a notify -d 'Offer a notification to the plugins of a running engine'
 complete -c sluice -n "__fish_seen_subcommand_from update; and not __fish_seen_subcommand_from check apply status" -a check -d 'Look for a signed release of the plugins'
 complete -c sluice -n "__fish_seen_subcommand_from update; and not __fish_seen_subcommand_from check apply status" -a apply -d 'Verify and install the newest signed release of the plugins'
 complete -c sluice -n "__fish_seen_subcommand_from update; and not __fish_seen_subcommand_from check apply status" -a status -d 'Show which releases of the plugins are installed, and the history of updates'
@@ -258,9 +261,28 @@ complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcomma
 
 # sluice ctl swap
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -s c -l config -rF -d 'Make the engine read this configuration; do not name plugins'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l canary -x -d 'Begin a canary with these shares in percent, for instance 1,10,50'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l hold -x -d 'The minimum time of each step of the canary'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l by -x -d 'Requests with the same value of this header get the same build'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l now -d 'Begin no canary, although the configuration has one'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l socket -rF -d 'The control socket (default: the socket of the only running engine)'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l json -d 'Print the answer as a JSON document'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -s h -l help -d 'Show this help'
+
+# sluice ctl canary
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from canary" -l socket -rF -d 'The control socket (default: the socket of the only running engine)'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from canary" -l json -d 'Print the answer as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from canary" -s h -l help -d 'Show this help'
+
+# sluice ctl promote
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from promote" -l socket -rF -d 'The control socket (default: the socket of the only running engine)'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from promote" -l json -d 'Print the answer as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from promote" -s h -l help -d 'Show this help'
+
+# sluice ctl abort
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from abort" -l socket -rF -d 'The control socket (default: the socket of the only running engine)'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from abort" -l json -d 'Print the answer as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from abort" -s h -l help -d 'Show this help'
 
 # sluice ctl rollback
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from rollback" -l socket -rF -d 'The control socket (default: the socket of the only running engine)'
