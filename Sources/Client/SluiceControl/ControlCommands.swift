@@ -80,7 +80,11 @@ struct ControlCommands: Sendable {
     let reports = status["history"].map { Array($0.elements) } ?? []
     let document = JSONValue.object()
     document["canary"] = status["canary"]
-    document["history"] = .array(of: reports.filter { $0["trigger"]?.string == "canary" || $0["canary"] != nil })
+    document["history"] = .array(
+      of: reports.filter { report in
+        report["canary"] != nil || report["endedCanary"] != nil
+          || report["trigger"]?.string == "canary" && report["outcome"]?.string == "published"
+      })
     return document
   }
 

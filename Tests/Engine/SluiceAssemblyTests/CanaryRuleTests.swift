@@ -80,6 +80,13 @@ import Testing
     #expect(rule.breach(Self.arm(400, [(5, 400)]), against: Self.arm(3600, [(10, 3600)])) == nil)
   }
 
+  @Test(arguments: [UInt64(60), 80, 90, 95, 96, 97, 98, 99, 100])
+  func `a probability too small for a number is shown as such`(_ count: UInt64) {
+    var rule = CanaryRule()
+    let reason = rule.breach(Self.arm(100, unhealthy: count), against: Self.arm(60_000, unhealthy: 1))
+    #expect(reason?.contains(", p ") == true)
+  }
+
   @Test func `a reason names every difference`() {
     var rule = CanaryRule()
     let reason = rule.breach(Self.arm(400, unhealthy: 40, [(100, 400)]), against: Self.arm(3600, [(10, 3600)]))

@@ -10,11 +10,13 @@ import Testing
     canary: Machine.CanaryTerms(steps: 3, hold: .seconds(30)), probation: .seconds(30))
 
   private static func settled(
-    _ request: Int, _ snapshot: Int, replaced: Int = 1, canary: Int? = nil, dropped: Int? = nil, late: [Int] = []
+    _ request: Int, _ snapshot: Int, replaced: Int = 1, canary: Int? = nil, step: Int = 0, dropped: Int? = nil,
+    late: [Int] = []
   ) -> Machine.Action {
     .published(
       Machine.Settlement(
-        request: request, snapshot: snapshot, replaced: replaced, canary: canary, droppedCanary: dropped, late: late))
+        request: request, snapshot: snapshot, replaced: replaced, canary: canary,
+        canaryStep: canary == nil ? nil : step, droppedCanary: dropped, late: late))
   }
 
   /// Lets every loop take the newest publication. Returns the actions.
@@ -56,7 +58,7 @@ import Testing
       #expect(Self.judge(&machine, at: now) == [.request(.step(2), because: nil)])
       #expect(machine.deadline == nil)
       #expect(machine.handle(.requested(step * 10, .step(2)), at: now) == [.hand(loops: [0, 1])])
-      #expect(Self.take(&machine, at: now) == [Self.settled(step * 10, 1, canary: 2)])
+      #expect(Self.take(&machine, at: now) == [Self.settled(step * 10, 1, canary: 2, step: step)])
       #expect(machine.canary?.step == step)
     }
     #expect(Self.judge(&machine, at: .seconds(90)) == [.request(.promotion(2), because: nil)])
@@ -93,10 +95,10 @@ import Testing
     _ = machine.handle(.passed, at: .seconds(1))
     #expect(
       machine.handle(.sampled(snapshot: 2, breach: "worse"), at: .seconds(1))
-        == [.request(.abort(2, refuses: true), because: "worse")])
+        == [.request(.abort(2), because: "worse")])
     #expect(machine.deadline == nil)
     #expect(
-      machine.handle(.requested(2, .abort(2, refuses: true)), at: .seconds(1))
+      machine.handle(.requested(2, .abort(2)), at: .seconds(1))
         == [.refuseBuilds(of: 2, besides: 1, request: 2), .hand(loops: [0, 1])])
     #expect(
       Self.take(&machine, at: .seconds(1))
@@ -109,7 +111,7 @@ import Testing
     var machine = Self.running()
     #expect(machine.handle(.requested(2, .swap(["a"])), at: .zero) == [])
     #expect(machine.handle(.requested(3, .swap(["b"])), at: .zero) == [.answer(2, .superseded)])
-    _ = machine.handle(.requested(4, .abort(2, refuses: false)), at: .zero)
+    _ = machine.handle(.requested(4, .abort(2)), at: .zero)
     #expect(Self.take(&machine, at: .zero).contains(.prepare(3)))
   }
 
@@ -152,9 +154,9 @@ import Testing
 
   @Test func `a decision about a canary that has ended does nothing`() {
     var machine = Self.running()
-    _ = machine.handle(.requested(2, .abort(2, refuses: true)), at: .zero)
+    _ = machine.handle(.requested(2, .abort(2)), at: .zero)
     Self.take(&machine, at: .zero)
-    for kind in [SwapQueue.Kind.step(2), .promotion(2), .abort(2, refuses: true)] {
+    for kind in [SwapQueue.Kind.step(2), .promotion(2), .abort(2)] {
       #expect(machine.handle(.requested(3, kind), at: .zero) == [.answer(3, .superseded)])
     }
     #expect(machine.handle(.sampled(snapshot: 2, breach: "late"), at: .zero) == [])
@@ -184,7 +186,7 @@ import Testing
 
   @Test func `a loop that has not taken the end of a canary keeps it from ending`() throws {
     var machine = Self.running()
-    _ = machine.handle(.requested(2, .abort(2, refuses: true)), at: .zero)
+    _ = machine.handle(.requested(2, .abort(2)), at: .zero)
     _ = machine.handle(.took(loop: 1), at: .zero)
     #expect(
       machine.handle(.passed, at: .seconds(5))
@@ -192,6 +194,38 @@ import Testing
     #expect(machine.holders(of: try #require(machine.retired.first)) == [0])
     _ = machine.handle(.took(loop: 0), at: .seconds(6))
     #expect(machine.holders(of: try #require(machine.retired.first)) == [])
+  }
+
+  @Test func `an end of a canary that has to wait refuses its builds at once`() {
+    var machine = Self.running()
+    _ = machine.handle(.requested(2, .reload), at: .zero)
+    #expect(
+      machine.handle(.requested(3, .abort(2)), at: .zero) == [.refuseBuilds(of: 2, besides: 1, request: 3)])
+    #expect(machine.handle(.stopped(2), at: .zero) == [.hand(loops: [0, 1])])
+  }
+
+  @Test func `a swap that ends the canary does not wait for it`() {
+    var machine = Self.running()
+    #expect(machine.handle(.requested(2, .swap(["a"], endsCanary: true)), at: .zero) == [.prepare(2)])
+    _ = machine.handle(.made(2, snapshot: 3, Machine.Terms()), at: .zero)
+    #expect(Self.take(&machine, at: .zero).first == Self.settled(2, 3, dropped: 2))
+    #expect(machine.served == 3 && machine.canary == nil)
+  }
+
+  @Test func `a canary that is made after the end of the engine is not published`() {
+    var machine = Machine(loops: 2, snapshot: 1, Machine.Terms())
+    _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
+    _ = machine.handle(.closed, at: .zero)
+    #expect(machine.handle(.made(1, snapshot: 2, Self.terms), at: .zero) == [.answer(1, .shutdown)])
+    #expect(machine.served == 1 && machine.running == nil && machine.canary == nil)
+  }
+
+  @Test func `if the engine ends while a step is published, the canary is left undecided after the step`() {
+    var machine = Machine(loops: 1, snapshot: 1, Machine.Terms())
+    _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
+    _ = machine.handle(.made(1, snapshot: 2, Self.terms), at: .zero)
+    #expect(
+      machine.handle(.closed, at: .zero) == [Self.settled(1, 1, canary: 2, late: [0]), .leaveCanary(2)])
   }
 
   @Test func `if the engine ends, the canary is left undecided`() {
@@ -242,7 +276,7 @@ import Testing
       (
         "aborting",
         {
-          $0 = Self.running(); _ = $0.handle(.requested(2, .abort(2, refuses: true)), at: .seconds(1))
+          $0 = Self.running(); _ = $0.handle(.requested(2, .abort(2)), at: .seconds(1))
         }
       ),
       (
@@ -254,8 +288,8 @@ import Testing
     ]
     let events: [Machine.Event] = [
       .requested(9, .swap(nil)), .requested(9, .reload), .requested(9, .rollback), .requested(9, .breach(snapshot: 1)),
-      .requested(9, .step(2)), .requested(9, .promotion(2)), .requested(9, .abort(2, refuses: true)),
-      .requested(9, .abort(2, refuses: false)), .cancelled(1), .cancelled(2), .made(1, snapshot: 2, Self.terms),
+      .requested(9, .step(2)), .requested(9, .promotion(2)), .requested(9, .abort(2)),
+      .requested(9, .abort(2)), .cancelled(1), .cancelled(2), .made(1, snapshot: 2, Self.terms),
       .made(2, snapshot: 3, Machine.Terms()), .stopped(1), .stopped(2), .took(loop: 0), .took(loop: 1),
       .died(loop: 0), .died(loop: 1), .sampled(snapshot: 2, breach: nil), .sampled(snapshot: 2, breach: "worse"),
       .sampled(snapshot: 2, breach: nil, isEnough: true), .sampled(snapshot: 1, breach: "worse"),

@@ -36,7 +36,7 @@ import Testing
   @Test func `a waiting swap can be removed once`() {
     var queue = SwapQueue()
     _ = queue.add(SwapQueue.Entry(id: 1, kind: .reload))
-    let (first, second, next) = (queue.remove(1), queue.remove(1), queue.next(besidesSwaps: false))
+    let (first, second, next) = (queue.remove(1), queue.remove(1), queue.next(besidesWaiting: false))
     #expect(first && !second && next == nil)
   }
 }

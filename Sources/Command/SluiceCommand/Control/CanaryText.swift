@@ -20,7 +20,7 @@ struct CanaryText {
     return PrintableText.of(lines.map { "\($0)\n" }.joined()) + (reports.isEmpty ? "" : "\n" + reports)
   }
 
-  /// `canary: snapshot 2 serves 10 %, step 2 of 3, for 1.20 s; 312 of 400 requests`
+  /// `canary: snapshot 2 serves 10 %, step 2 of 3, for 1.20 s of 120 s`
   static func line(_ canary: JSONValue) -> String {
     let steps = canary["steps"]?.count ?? 0
     let age = canary["ageMs"].map { ", for \(ReportText.duration($0)) of \(ReportText.duration(canary["holdMs"]))" }

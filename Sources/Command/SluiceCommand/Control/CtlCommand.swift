@@ -64,7 +64,8 @@ enum CtlCommand {
     }
     settings["hold"] = try arguments.duration("hold").map { JSONValue(DurationText.text($0)) }
     settings["by"] = arguments["by"].map { ["header": JSONValue($0)] }
-    guard settings.count > 0 else { return arguments.has("now") ? false : nil }
+    // A configuration is always published at once.
+    guard settings.count > 0 else { return arguments.has("now") && !arguments.has("config") ? false : nil }
     let other = arguments.has("now") ? "--now" : arguments.has("config") ? "--config" : nil
     if let other {
       throw CommandError(.usage, "ctl swap: \(other) publishes at once; leave out --canary, --hold and --by")

@@ -107,7 +107,9 @@ struct StatusText {
   private func remarks(_ generation: JSONValue) -> [String] {
     var remarks = generation["reason"]?.string.map { ["\(generation["state"]?.string ?? ""): \($0)"] } ?? []
     let state = generation["state"]?.string
-    guard state != "active", state != "probation" || !list(generation["holders"]).isEmpty else { return remarks }
+    guard state != "active", state != "canary", state != "probation" || !list(generation["holders"]).isEmpty else {
+      return remarks
+    }
     for holder in list(generation["holders"]) {
       let stage = holder["suspendedIn"]?.string.map { ", suspended in \"\($0)\"" } ?? ""
       remarks.append(

@@ -27,7 +27,8 @@ extension Engine {
   package func swap(
     plugins: [String]?, sources: [String: String], canary: CanaryChoice = .configured
   ) async throws(SwapError) -> SwapReport {
-    try Self.outcome(await swaps.submit(.swap(plugins.map { Set($0) }), sources: sources, canary: canary))
+    let kind = SwapQueue.Kind.swap(plugins.map { Set($0) }, endsCanary: canary == .none)
+    return try Self.outcome(await swaps.submit(kind, sources: sources, canary: canary))
   }
 
   /// Publishes the canary for all new transactions, whatever its step.
@@ -41,7 +42,7 @@ extension Engine {
   /// - Throws: if no canary is running.
   @discardableResult
   public func abortCanary() async throws(SwapError) -> SwapReport {
-    try Self.outcome(await swaps.decide({ .abort($0, refuses: true) }, because: "ended by command"))
+    try Self.outcome(await swaps.decide({ .abort($0) }, because: "ended by command"))
   }
 
   /// Replaces the configuration: plugins, their settings, the lists of stages, and all other keys except those that an
@@ -55,7 +56,8 @@ extension Engine {
   }
 
   /// Returns to the previous snapshot. Other swaps that wait run after the rollback. If that snapshot is on standby, it
-  /// serves again at once. Otherwise its builds are loaded again from their private copies.
+  /// serves again at once. Otherwise its builds are loaded again from their private copies. A rollback during a canary only
+  /// ends the canary.
   @discardableResult
   public func rollback() async throws(SwapError) -> SwapReport {
     try Self.outcome(await swaps.submit(.rollback))
@@ -69,6 +71,7 @@ extension Engine {
   /// - Throws: if the text is not a hash, or if the store cannot be written. In the second case, only this engine
   ///   refuses the build.
   public func refuse(hash: String, because reason: String) throws(PluginError) {
+    defer { swaps.endCanary(because: reason) { $0.hash.hex == hash.lowercased() } }
     try swaps.store.refusalList().add(hash, because: reason)
   }
 

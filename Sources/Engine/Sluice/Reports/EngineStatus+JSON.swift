@@ -141,6 +141,7 @@ extension SwapReport {
       "snapshot": JSONValue(Int64(snapshot)), "changes": .array(of: changes.map { $0.document() }),
     ]
     document["reason"] = reason.map { JSONValue($0) }
+    document["endedCanary"] = endedCanary.map { JSONValue(Int64($0)) }
     document["canary"] = canary.map { canary in
       ["snapshot": JSONValue(Int64(canary.snapshot)), "percent": JSONValue(canary.percent)]
     }

@@ -10,6 +10,8 @@ struct CanaryProgress: Sendable {
   /// The counts of both arms when the step began.
   private var earlier: (candidate: ArmCounts, control: ArmCounts) = (ArmCounts(), ArmCounts())
   private(set) var rule: CanaryRule
+  /// Whether its end was requested for a reason that does not go away.
+  var isEnding = false
 
   /// - Parameter base: the snapshot that serves the other transactions.
   init(_ snapshot: Snapshot, _ settings: CanarySettings, beside base: Snapshot) {
@@ -22,9 +24,7 @@ struct CanaryProgress: Sendable {
   }
 
   /// The share in a step, in percent.
-  func percent(_ step: Int) -> Double {
-    settings.steps.indices.contains(step) ? settings.steps[step] : 0
-  }
+  func percent(_ step: Int) -> Double { settings.steps[step] }
 
   func draw(_ step: Int) -> ArmDraw {
     ArmDraw(snapshot.pipeline, percent: percent(step), by: settings.key, salt: salt)
@@ -32,6 +32,13 @@ struct CanaryProgress: Sendable {
 
   mutating func beginStep(beside base: Snapshot) {
     earlier = (snapshot.counts(beside: base), base.counts(beside: snapshot))
+    rule = CanaryRule(judgesLatency: settings.comparesLatency)
+  }
+
+  /// Called when the canary was published, and is on probation. From now on, it is compared with what the replaced snapshot
+  /// did in the last step.
+  mutating func beginProbation(after base: Snapshot) {
+    earlier.candidate = snapshot.counts(beside: base)
     rule = CanaryRule(judgesLatency: settings.comparesLatency)
   }
 
@@ -45,15 +52,19 @@ struct CanaryProgress: Sendable {
   mutating func judge(
     _ counts: (candidate: ArmCounts, control: ArmCounts)
   ) -> (breach: String?, isEnough: Bool) {
-    (rule.breach(counts.candidate, against: counts.control), counts.candidate.ended >= UInt64(settings.transactions))
+    let breach = rule.breach(counts.candidate, against: counts.control)
+    // A step does not end before its transactions were compared.
+    let compared = rule.nextLook == nil ? counts.candidate.ended : rule.lastLook
+    return (breach, compared >= UInt64(settings.transactions))
   }
 }
 
 extension Snapshot {
-  /// The counts of an arm. Violations count as unhealthy transactions, except those of instances that are in both arms.
+  /// The counts of an arm. A violation is not counted by transaction, and can be the reason why one is unhealthy. So the
+  /// larger of the two numbers counts. Violations of instances that are in both arms do not count.
   fileprivate func counts(beside other: Snapshot) -> ArmCounts {
     var counts = ArmCounts(MetricsSnapshot(merging: pipeline.metrics.map { $0.snapshot() }))
-    counts.unhealthy &+= UInt64(clamping: ownViolations(beside: other))
+    counts.unhealthy = max(counts.unhealthy, UInt64(clamping: ownViolations(beside: other)))
     return counts
   }
 }

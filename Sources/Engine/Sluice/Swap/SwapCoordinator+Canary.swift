@@ -14,7 +14,7 @@ extension SwapCoordinator {
       case .none: nil as CanarySettings?
       case .settings(let settings): settings
       }
-    guard request.kind.isSwap, let settings else { return nil }
+    guard case .swap = request.kind, let settings else { return nil }
     state.withLock { $0.canary = CanaryProgress(snapshot, settings, beside: $0.published) }
     return settings.terms
   }
@@ -37,12 +37,10 @@ extension SwapCoordinator {
     return true
   }
 
-  /// The canary's share of the new transactions; nil without a canary.
-  func share() -> SwapReport.Canary? {
-    state.withLock { state in
-      guard let canary = state.machine.canary, let progress = state.canary else { return nil }
-      return SwapReport.Canary(snapshot: canary.snapshot, percent: progress.percent(canary.step))
-    }
+  /// The canary's share of the new transactions in a step; nil without a canary.
+  func share(_ step: Int?) -> SwapReport.Canary? {
+    guard let step, let progress = state.withLock({ $0.canary }) else { return nil }
+    return SwapReport.Canary(snapshot: progress.snapshot.number, percent: progress.percent(step))
   }
 
   /// Requests a decision about the running canary, and waits for its result.
@@ -54,8 +52,7 @@ extension SwapCoordinator {
   func objection(to kind: SwapQueue.Kind) -> SwapStop? {
     let canary = state.withLock { $0.machine.canary?.snapshot }
     switch kind {
-    case .promotion(let snapshot), .abort(let snapshot, _):
-      return canary == snapshot ? nil : .impossible("no canary is running")
+    case .promotion(0), .abort(0): return .impossible("no canary is running")
     // During a canary, a rollback returns to the snapshot that serves anyway.
     case .rollback: return canary == nil ? refusalOfReturn().map { .refused($0) } : nil
     default: return nil
@@ -65,15 +62,20 @@ extension SwapCoordinator {
   /// Ends the canary if a call of one of its builds blocks a loop.
   func endCanary(blockedBy obstacle: LoopObstacle) {
     guard let call = obstacle.call else { return }
+    endCanary(because: "\(obstacle)") { $0.id == call.generation }
+  }
+
+  /// Ends the canary, once, if this is true of one of its own builds.
+  func endCanary(because reason: String, if isBad: (GenerationRecord) -> Bool) {
     let canary = state.withLock { state -> Int? in
-      guard let progress = state.canary, state.machine.canary != nil else { return nil }
-      let isNew = progress.snapshot.generations.contains { record in
-        record.id == call.generation && !state.published.holds(record)
-      }
-      return isNew ? progress.snapshot.number : nil
+      guard let progress = state.canary, state.machine.canary != nil, !progress.isEnding,
+        progress.snapshot.generations.contains(where: { !state.published.holds($0) && isBad($0) })
+      else { return nil }
+      state.canary?.isEnding = true
+      return progress.snapshot.number
     }
     guard let canary else { return }
-    Task.detached { [self] in _ = await submit(.abort(canary, refuses: true), reason: "\(obstacle)") }
+    Task.detached { [self] in _ = await submit(.abort(canary), reason: reason) }
   }
 
   /// The engine ends before the canary is decided. The next start loads what is at the paths of the libraries.
@@ -86,7 +88,7 @@ extension SwapCoordinator {
         snapshot: state.published.number)
     }
     report.changes = Self.changes(from: published, to: progress.snapshot)
-    report.canary = share()
+    report.canary = share(state.withLock { $0.machine.canary?.step })
     state.withLock { $0.note(report) }
     say(report)
   }

@@ -9,7 +9,8 @@ extension SwapCoordinator {
   /// Makes loops take the newest publication. Until a loop has taken it, a new transaction on that loop runs entirely
   /// on the previous snapshot.
   func hand(to loops: [Int]) {
-    for record in published.generations { record.hasServed = true }
+    let canary = state.withLock { state in state.machine.newest.canary.flatMap { state.live[$0] } }
+    for record in published.generations + (canary?.generations ?? []) { record.hasServed = true }
     for loop in loops { post(to: workers[loop]) }
   }
 
@@ -46,6 +47,7 @@ extension SwapCoordinator {
       }
       let request = state.requests[settlement.request]
       state.live.publish(new)
+      if settlement.canary == nil, state.canary?.snapshot !== new { state.canary = nil }
       if new !== old { state.restorePoint = request?.kind.isReturn == false ? SwapState.RestorePoint(old) : nil }
       return (request, old, new, (settlement.canary ?? settlement.droppedCanary).flatMap { state.live[$0] })
     }
@@ -53,6 +55,7 @@ extension SwapCoordinator {
     runtime.callOuts = new.configuration.callOutLimits
     if new !== old { new.serve(after: old) }
     if let canary { settle(canary, settlement, beside: new) }
+    if new !== old { state.withLock { $0.canary?.beginProbation(after: old) } }
     if let request { answer(request, settlement, old, new, canary) }
   }
 
@@ -60,9 +63,11 @@ extension SwapCoordinator {
     _ request: SwapRequest, _ settlement: SwapMachine.Settlement, _ old: Snapshot, _ new: Snapshot, _ canary: Snapshot?
   ) {
     var report = request.report(Self.outcome(request.kind, settlement), snapshot: new.number)
-    report.changes =
-      state.withLock { $0.changes[request.id] } ?? Self.changes(from: old, to: old === new ? canary ?? new : new)
-    report.canary = settlement.canary.flatMap { _ in share() }
+    let before = settlement.droppedCanary != nil && old === new ? canary ?? old : old
+    let after = settlement.canary == nil ? new : canary ?? new
+    report.changes = state.withLock { $0.changes[request.id] } ?? Self.changes(from: before, to: after)
+    report.canary = share(settlement.canaryStep)
+    report.endedCanary = settlement.droppedCanary
     report.late = settlement.late.map { watchdog.obstacle(on: $0, waiting: new.configuration.swap.publish) }
     var reasons = [request.reason].compactMap(\.self)
     if let dropped = settlement.droppedCanary, !request.kind.isAbort {

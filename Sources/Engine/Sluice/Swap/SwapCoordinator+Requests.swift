@@ -27,7 +27,7 @@ extension SwapCoordinator {
   /// Performs the steps of a request, up to the snapshot that is to be published.
   func steps(of request: SwapRequest, _ changes: inout [SwapReport.Change]) async throws(SwapStop) -> Snapshot {
     switch request.kind {
-    case .swap(let names): try await swap(names, request.sources, &changes)
+    case .swap(let names, _): try await swap(names, request.sources, &changes)
     case .reload: try await reload(request.configuration ?? published.configuration, &changes)
     case .rollback: try await rollBack(&changes)
     // These requests publish a snapshot that exists, so the machine never asks for their steps.

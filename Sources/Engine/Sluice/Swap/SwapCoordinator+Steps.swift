@@ -62,7 +62,7 @@ extension SwapCoordinator {
       changes = []
       let changed = try await read(goal, current, &changes)
       if goal.kind == .swap, changed.isEmpty { throw .unchanged }
-      try checkRefusals(changed, goal)
+      try checkRefusals(changed.map { ($0.image.path, $0.image.hash) }, goal)
       if goal.kind != .start { try checkBudget(changed, goal.configuration.swap) }
       let candidates = try await stage(changed, goal.configuration)
       do {
@@ -148,14 +148,14 @@ extension SwapCoordinator {
       advice: "put that build at its own path and swap; do not change the store while an engine runs")
   }
 
-  private func checkRefusals(_ readings: [LibraryReading], _ goal: Goal) throws(SwapStop) {
-    for image in readings.map(\.image) {
-      guard let refusals = store.refusals, let reason = refusals.reason(for: image.hash) else { continue }
+  private func checkRefusals(_ builds: [(library: String, hash: ContentHash)], _ goal: Goal) throws(SwapStop) {
+    for build in builds {
+      guard let refusals = store.refusals, let reason = refusals.reason(for: build.hash) else { continue }
       if goal.kind == .start {
-        sayRefused(image.path, reason, goal.configuration)
+        sayRefused(build.library, reason, goal.configuration)
         continue
       }
-      throw refusal(Self.knownBad(image.path, image.hash, reason, refusals), image.path, goal.configuration)
+      throw refusal(Self.knownBad(build.library, build.hash, reason, refusals), build.library, goal.configuration)
     }
   }
 
@@ -320,6 +320,12 @@ extension SwapCoordinator {
     guard !Task.isCancelled else {
       await undo(draft)
       throw .stopped
+    }
+    // A canary with the same builds can have failed in the meantime.
+    let fresh = snapshot.generations.filter { !current.holds($0) }
+    do { if goal.kind != .start { try checkRefusals(fresh.map { ($0.library, $0.hash) }, goal) } } catch {
+      await undo(draft)
+      throw error
     }
     return snapshot
   }

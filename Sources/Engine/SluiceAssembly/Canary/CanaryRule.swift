@@ -26,6 +26,8 @@ package struct CanaryRule: Sendable {
   private let judgesLatency: Bool
   /// The number of the candidate's transactions at which the rule looks next; nil after the last look.
   package private(set) var nextLook: UInt64? = firstLook
+  /// The number of the candidate's transactions at the last look.
+  package private(set) var lastLook: UInt64 = 0
   private var looks = 0
 
   package init(judgesLatency: Bool = true) { self.judgesLatency = judgesLatency }
@@ -36,6 +38,7 @@ package struct CanaryRule: Sendable {
   package mutating func breach(_ candidate: ArmCounts, against control: ArmCounts) -> String? {
     guard let due = nextLook, candidate.ended >= due else { return nil }
     looks += 1
+    lastLook = candidate.ended
     nextLook = looks < Self.mostLooks ? candidate.ended * 2 : nil
     var breaches = [Self.unhealthy(candidate, control)]
     if judgesLatency, candidate.ended >= Self.firstLatencyLook {
@@ -73,8 +76,8 @@ package struct CanaryRule: Sendable {
 
   /// `p = 3e-13`
   private static func text(_ p: Double) -> String {
-    // Smaller probabilities than a number can have are 0.
-    guard p > 0 else { return "p < 1e-300" }
+    // Much smaller numbers cannot be represented exactly, or at all.
+    guard p >= 1e-300 else { return "p < 1e-300" }
     let exponent = floor(log10(p))
     let digit = Int((p / pow(10, exponent)).rounded())
     return digit == 10 ? "p = 1e\(Int(exponent) + 1)" : "p = \(digit)e\(Int(exponent))"

@@ -14,7 +14,7 @@ extension CanarySettings {
     if let steps = node["steps"] { self.steps = try steps.canarySteps() }
     if let hold = node["hold"] { self.hold = try hold.duration() }
     if let by = node["by"] { key = try by.canaryKey() }
-    if let transactions = node["transactions"] { self.transactions = try transactions.integer(1...1_000_000_000) }
+    if let transactions = node["transactions"] { self.transactions = try transactions.integer(100...1_000_000_000) }
     if let latency = node["latency"] { comparesLatency = try latency.bool() }
     if let silence = node["onSilence"] { onSilence = try silence.word(Silence.self) }
   }

@@ -90,6 +90,8 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
   package var changes: [Change] = []
   /// The snapshot that serves a part of the new transactions, and its share in percent.
   package var canary: Canary?
+  /// The snapshot of the canary that this request has ended without publishing it.
+  package var endedCanary: Int?
   /// Why nothing was published, why the engine returned to the previous snapshot, or which loops have not taken the new
   /// one: what failed, on what, why, and what to do.
   public var reason: String?

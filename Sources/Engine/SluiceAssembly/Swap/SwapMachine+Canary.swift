@@ -6,7 +6,7 @@ extension SwapMachine {
     package var steps: Int
     /// The minimum time of a step.
     package var hold: Duration
-    /// Whether a step also ends if the canary has had too few transactions for a comparison.
+    /// Whether a step also ends if the canary has had too few transactions.
     package var promotesInSilence: Bool
 
     package init(steps: Int, hold: Duration, promotesInSilence: Bool = false) {
@@ -37,8 +37,6 @@ extension SwapMachine {
       canary?.holdEnd = nil
       return publish(served, beside: snapshot, now)
     case .step, .promotion: return publish(snapshot, now)
-    case .abort(_, refuses: true):
-      return [.refuseBuilds(of: snapshot, besides: served, request: entry.id)] + publish(served, now)
     default: return publish(served, now)
     }
   }
@@ -53,7 +51,7 @@ extension SwapMachine {
   /// Called when the canary was compared.
   mutating func judged(_ breach: String?, _ isEnough: Bool, _ now: Duration) -> [Action] {
     guard let canary, let holdEnd = canary.holdEnd, !isClosed else { return [] }
-    if let breach { return [.request(.abort(canary.snapshot, refuses: true), because: breach)] }
+    if let breach { return [.request(.abort(canary.snapshot), because: breach)] }
     guard now >= holdEnd, isEnough || canary.terms.promotesInSilence else {
       self.canary?.nextSample = now + canary.interval
       return []

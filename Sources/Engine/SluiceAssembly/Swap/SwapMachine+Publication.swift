@@ -3,7 +3,12 @@ extension SwapMachine {
   mutating func made(_ id: Int, _ snapshot: Int, _ terms: Terms, _ now: Duration) -> [Action] {
     guard running?.request == id else { return [] }
     self.terms[snapshot] = terms
-    guard let canary = terms.canary, !isClosed else { return publish(snapshot, now) }
+    guard let canary = terms.canary else { return publish(snapshot, now) }
+    if isClosed {
+      // The new builds have not proved themselves.
+      running = nil
+      return [.answer(id, .shutdown)]
+    }
     self.canary = Canary(snapshot: snapshot, terms: canary)
     return publish(served, beside: snapshot, now)
   }
@@ -16,7 +21,8 @@ extension SwapMachine {
   ) -> [Action] {
     let dropped = newest.canary.flatMap { $0 == snapshot || $0 == canary ? nil : $0 }
     newest = Publication(
-      number: newest.number + 1, snapshot: snapshot, canary: canary, droppedCanary: dropped, began: now)
+      number: newest.number + 1, snapshot: snapshot, canary: canary,
+      canaryStep: canary == nil ? nil : self.canary?.step, droppedCanary: dropped, began: now)
     if canary == nil { self.canary = nil }
     let limit = isClosed ? .zero : terms[snapshot]?.publish ?? Terms().publish
     running?.step = .publishing(until: now + limit, isReturn: isReturn)
@@ -57,7 +63,7 @@ extension SwapMachine {
       .published(
         Settlement(
           request: running.request, snapshot: new, replaced: old, canary: newest.canary,
-          droppedCanary: newest.droppedCanary, late: lateLoops))
+          canaryStep: newest.canaryStep, droppedCanary: newest.droppedCanary, late: lateLoops))
     ]
     if let dropped = newest.droppedCanary {
       actions += retire(dropped, old == new ? "it was a canary that was ended" : "snapshot \(new) was published", now)

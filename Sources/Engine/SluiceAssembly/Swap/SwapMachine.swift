@@ -114,6 +114,8 @@ package struct SwapMachine: Sendable {
     package var replaced: Int
     /// The canary that serves beside `snapshot` from now on.
     package var canary: Int?
+    /// The index of the canary's step.
+    package var canaryStep: Int?
     /// The canary that no longer serves, although it was not published.
     package var droppedCanary: Int?
     /// Loops that have not taken the snapshot.
@@ -127,6 +129,7 @@ package struct SwapMachine: Sendable {
     package var snapshot: Int
     /// The canary that serves beside the snapshot.
     package var canary: Int?
+    var canaryStep: Int?
     /// The canary that no longer serves.
     var droppedCanary: Int?
     package var began: Duration
@@ -239,6 +242,14 @@ extension SwapMachine {
 
   private mutating func request(_ id: Int, _ kind: SwapQueue.Kind, _ now: Duration) -> [Action] {
     guard !isClosed else { return [.answer(id, .shutdown)] }
+    // The builds are refused before the request's turn, so that a reload that is being prepared does not publish them.
+    if let canary, kind == .abort(canary.snapshot) {
+      return [.refuseBuilds(of: canary.snapshot, besides: served, request: id)] + enqueue(id, kind, now)
+    }
+    return enqueue(id, kind, now)
+  }
+
+  private mutating func enqueue(_ id: Int, _ kind: SwapQueue.Kind, _ now: Duration) -> [Action] {
     let superseded = queue.add(SwapQueue.Entry(id: id, kind: kind))
     return superseded.map { .answer($0.id, .superseded) } + pump(now)
   }
@@ -252,10 +263,10 @@ extension SwapMachine {
   /// Begins the next request if no request is under way.
   mutating func pump(_ now: Duration) -> [Action] {
     var actions: [Action] = []
-    if canary != nil { actions += queue.keepNewestSwap().map { .answer($0.id, .superseded) } }
-    while running == nil, let entry = queue.next(besidesSwaps: canary != nil) {
+    if canary != nil { actions += queue.keepNewestWaiting().map { .answer($0.id, .superseded) } }
+    while running == nil, let entry = queue.next(besidesWaiting: canary != nil) {
       switch entry.kind {
-      case .step(let snapshot), .promotion(let snapshot), .abort(let snapshot, _):
+      case .step(let snapshot), .promotion(let snapshot), .abort(let snapshot):
         guard snapshot == canary?.snapshot else {
           actions.append(.answer(entry.id, .superseded))
           continue
@@ -299,9 +310,9 @@ extension SwapMachine {
   private mutating func close(_ now: Duration) -> [Action] {
     isClosed = true
     var actions: [Action] = queue.removeAll().map { .answer($0.id, .shutdown) }
-    if let canary { actions.append(.leaveCanary(canary.snapshot)) }
-    guard let running else { return actions }
-    if running.step == .preparing { actions.append(.giveUp(running.request)) } else { actions += settle(now) }
-    return actions
+    if let running {
+      if running.step == .preparing { actions.append(.giveUp(running.request)) } else { actions += settle(now) }
+    }
+    return actions + (canary.map { [.leaveCanary($0.snapshot)] } ?? [])
   }
 }

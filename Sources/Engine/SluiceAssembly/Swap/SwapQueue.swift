@@ -2,8 +2,9 @@
 /// swap is dropped if a newer swap also does its work.
 package struct SwapQueue: Sendable {
   package enum Kind: Sendable, Hashable {
-    /// A swap of the libraries of these plugins; nil means all libraries.
-    case swap(Set<String>?)
+    /// A swap of the libraries of these plugins; nil means all libraries. It waits for the end of a canary, unless it ends
+    /// the canary.
+    case swap(Set<String>?, endsCanary: Bool = false)
     case reload
     case rollback
     /// A rollback because this snapshot has failed its probation.
@@ -12,8 +13,8 @@ package struct SwapQueue: Sendable {
     case step(Int)
     /// This canary gets all new transactions.
     case promotion(Int)
-    /// This canary gets no new transactions any more, and perhaps its builds are refused from then on.
-    case abort(Int, refuses: Bool)
+    /// This canary gets no new transactions any more, and its builds are refused from then on.
+    case abort(Int)
   }
 
   package struct Entry: Sendable, Hashable {
@@ -36,15 +37,15 @@ package struct SwapQueue: Sendable {
     return superseded
   }
 
-  /// - Parameter besidesSwaps: whether swaps stay in the queue, because they wait for the end of a canary.
-  mutating func next(besidesSwaps: Bool) -> Entry? {
-    let index = besidesSwaps ? entries.firstIndex { !$0.kind.isSwap } : entries.indices.first
+  /// - Parameter besidesWaiting: whether the entries that wait for the end of a canary stay in the queue.
+  mutating func next(besidesWaiting: Bool) -> Entry? {
+    let index = besidesWaiting ? entries.firstIndex { !$0.kind.waitsForCanary } : entries.indices.first
     return index.map { entries.remove(at: $0) }
   }
 
-  /// Removes all waiting swaps besides the newest, and returns them.
-  mutating func keepNewestSwap() -> [Entry] {
-    let older = entries.filter(\.kind.isSwap).dropLast()
+  /// Of the entries that wait for the end of a canary, removes all besides the newest, and returns them.
+  mutating func keepNewestWaiting() -> [Entry] {
+    let older = entries.filter(\.kind.waitsForCanary).dropLast()
     entries.removeAll { entry in older.contains { $0.id == entry.id } }
     return Array(older)
   }
@@ -63,7 +64,7 @@ package struct SwapQueue: Sendable {
 }
 
 extension SwapQueue.Kind {
-  /// Whether the request is a rollback.
+  /// Whether the request is a rollback, or the end of a canary. It comes before other requests.
   package var isReturn: Bool {
     switch self {
     case .rollback, .breach, .abort: true
@@ -82,15 +83,18 @@ extension SwapQueue.Kind {
     return false
   }
 
-  package var isSwap: Bool {
-    if case .swap = self { return true }
+  fileprivate var waitsForCanary: Bool {
+    if case .swap(_, endsCanary: false) = self { return true }
     return false
   }
 
   func supersedes(_ older: Self) -> Bool {
     switch (self, older) {
-    case (.swap(nil), .swap), (.reload, .swap), (.reload, .reload), (.rollback, .rollback): true
-    case (.swap(let new?), .swap(let old?)): old.isSubset(of: new)
+    case (.reload, .swap), (.reload, .reload), (.rollback, .rollback): true
+    // A swap that ends a canary does more than one that waits for its end.
+    case (.swap(_, endsCanary: false), .swap(_, endsCanary: true)): false
+    case (.swap(nil, _), .swap): true
+    case (.swap(let new?, _), .swap(let old?, _)): old.isSubset(of: new)
     default: false
     }
   }

@@ -1,6 +1,7 @@
 @testable import Sluice
 import SluiceAssembly
 import SluiceMessages
+import SluiceSupport
 import SluiceTestKit
 import Testing
 
@@ -48,7 +49,7 @@ import Testing
 
   @Test func `a good build passes all steps by itself, and no transaction is lost`() async throws {
     let (fixture, library) = try await Self.fixture(
-      Self.swap(steps: "[10, 50]", hold: "0s", more: #", "transactions": 20, "latency": false"#))
+      Self.swap(steps: "[10, 50]", hold: "0s", more: #", "transactions": 100, "latency": false"#))
     let load = try SwapLoad(fixture)
     try await load.run()
     try library.install(2, at: fixture.path())
@@ -74,7 +75,8 @@ import Testing
     let status = try await fixture.waitForStatus("the end of the canary") { $0.history.last?.outcome == .rolledBack }
     _ = await load.stop()
     let report = try #require(status.history.last)
-    #expect(report.trigger == .canary && report.snapshot == 1)
+    #expect(report.trigger == .canary && report.snapshot == 1 && report.endedCanary == 2)
+    #expect(report.changes.first?.old?.generation == 2 && report.changes.first?.new?.generation == 1)
     #expect(report.reason?.hasPrefix("failed ") == true && report.reason?.contains(" against 0 of ") == true)
     for _ in 0..<50 { #expect(try await fixture.stamp() == 1) }
     try await fixture.waitForLine("destroyed=2")
@@ -122,7 +124,7 @@ import Testing
     try library.install(2, at: fixture.path())
     try await fixture.engine.swap()
     let report = try await fixture.engine.rollback()
-    #expect(report.reason == "this ended the canary of snapshot 2", "\(report)")
+    #expect(report.endedCanary == 2 && report.reason == "this ended the canary of snapshot 2", "\(report)")
     #expect(try await Self.shareOfSecond(fixture, of: 30) == 0)
     #expect(try await fixture.engine.swap().outcome == .canary)
     await fixture.shutdown()
@@ -150,6 +152,51 @@ import Testing
     try await fixture.engine.abortCanary()
     let report = try await waiting.value
     #expect(report.outcome == .canary && report.changes.first?.new?.generation == 3, "\(report)")
+    await fixture.shutdown()
+  }
+
+  /// A swap that is published now does not wait for a canary either.
+  @Test func `a swap without a canary ends the running one`() async throws {
+    let (fixture, library) = try await Self.fixture()
+    try library.install(2, at: fixture.path())
+    try await fixture.engine.swap()
+    try library.install(3, at: fixture.path())
+    let report = try await fixture.engine.swap(plugins: nil, sources: [:], canary: .none)
+    #expect(report.outcome == .published && report.endedCanary == 2, "\(report)")
+    for _ in 0..<20 { #expect(try await fixture.stamp() == 3) }
+    await fixture.shutdown()
+  }
+
+  @Test func `a build that is refused while it is a canary is ended, and a reload does not publish it`() async throws {
+    let (fixture, library) = try await Self.fixture()
+    try library.install(2, at: fixture.path())
+    let report = try await fixture.engine.swap()
+    let hash = try #require(report.changes.first?.new?.hash)
+    try fixture.engine.refuse(hash: hash, because: "the moon fell")
+    let status = try await fixture.waitForStatus("the end of the canary") { $0.history.last?.outcome == .rolledBack }
+    #expect(status.history.last?.reason == "the moon fell")
+    await #expect(throws: SwapError.self) { try await fixture.engine.reload(fixture.engine.configuration) }
+    #expect(try await Self.shareOfSecond(fixture, of: 20) == 0)
+    await fixture.shutdown()
+  }
+
+  @Test func `after its promotion, a build is on probation and compared with the old build's last step`() async throws {
+    let library = try await StampedLibrary.inC()
+    let swap = #"{"probation": {"duration": "1h"}, "canary": {"steps": [50], "hold": "1h", "latency": false}}"#
+    let fixture = try SwapFixture(swap: swap) { try library.install(1, at: $0.path("a.so")) }
+    try await StampedLibrary.inC(.failsRequests).install(2, at: fixture.path())
+    try await fixture.engine.swap()
+    // Fewer transactions than the first comparison needs.
+    for _ in 0..<60 { _ = try? await fixture.stamp() }
+    try await fixture.engine.promoteCanary()
+    #expect(await fixture.engine.status.probation != nil)
+    let load = try SwapLoad(fixture)
+    let status = try await fixture.waitForStatus("the return") { $0.history.last?.outcome == .rolledBack }
+    _ = await load.stop()
+    let report = try #require(status.history.last)
+    #expect(report.trigger == .probation && report.reason?.hasPrefix("failed ") == true, "\(report)")
+    #expect(fixture.engine.swaps.state.withLock { $0.canary == nil })
+    #expect(try await fixture.stamp() == 1)
     await fixture.shutdown()
   }
 
