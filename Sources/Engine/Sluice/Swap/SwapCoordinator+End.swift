@@ -20,7 +20,9 @@ extension SwapCoordinator {
   func end(within limit: Duration, _ obstacles: [LoopObstacle]) {
     let deadline = MonotonicClock.now + limit
     func left() -> Duration { max(deadline - MonotonicClock.now, .zero) }
-    _ = state.wait(upTo: limit) { $0.machine.endingCount == 0 && $0.actions.isEmpty ? true : nil }
+    _ = state.wait(upTo: limit) { state in
+      state.machine.endingCount == 0 && state.actions.isEmpty && !state.isPerforming ? true : nil
+    }
     let parts = state.withLock { $0.live.all }.reversed().flatMap(\.parts)
     var ended: [SnapshotPart] = []
     for part in parts where part.instance != nil && !ended.contains(where: { $0.instance === part.instance }) {

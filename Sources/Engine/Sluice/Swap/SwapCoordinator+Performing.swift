@@ -31,12 +31,13 @@ extension SwapCoordinator {
 
   /// Waits for actions. Returns nil when the thread must end.
   private func nextActions() -> [SwapMachine.Action]? {
+    state.update { $0.isPerforming = false }
     while true {
       let deadline = state.withLock { $0.machine.deadline }
       let limit = deadline.map { max($0 - MonotonicClock.now, .zero) } ?? .seconds(3600)
       let next: Next? = state.wait(upTo: limit) { state in
         if !state.actions.isEmpty {
-          defer { state.actions = [] }
+          defer { (state.actions, state.isPerforming) = ([], true) }
           return .perform(state.actions)
         }
         // The thread does not end before the running request is answered.

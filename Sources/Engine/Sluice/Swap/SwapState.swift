@@ -18,6 +18,8 @@ struct SwapState: Sendable {
   var machine: SwapMachine
   /// Actions that are to be performed, in order.
   var actions: [SwapMachine.Action] = []
+  /// Whether taken actions are being performed.
+  var isPerforming = false
   /// Whether a thread exists that performs the actions.
   var hasPerformer = false
   var isOver = false

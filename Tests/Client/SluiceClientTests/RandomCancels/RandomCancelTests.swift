@@ -28,6 +28,7 @@ import Testing
       defer { server.stop() }
       // Some descriptors are opened only once in a process, and the first run opens them.
       try await RandomCancels(seed: seed &+ 1, calls).run(200, server)
+      try await openTimerOfTasks()
       let descriptors = ProcessFacts().openDescriptorCount
       try await RandomCancels(seed: seed, calls).run(getenv("SLUICE_SOAK") != nil ? 10_000 : 300, server)
       let left = ProcessFacts().openDescriptorCount - descriptors

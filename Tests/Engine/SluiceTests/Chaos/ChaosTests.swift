@@ -21,6 +21,7 @@ import Testing
       let chaos = try await Chaos(seed: seed)
       // This first run makes the allocations that are made only once, before memory is measured.
       try await chaos.run(500, inFlight: 100)
+      try await openTimerOfTasks()
       let descriptors = ProcessFacts().openDescriptorCount
       let memory = ProcessMemory.allocatedBytes
       try await chaos.run(isFull ? 200_000 : 5_000, inFlight: 200)

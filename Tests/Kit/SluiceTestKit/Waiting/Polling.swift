@@ -14,6 +14,16 @@ package func eventually(
   return try await isMet()
 }
 
+/// Makes the process open the descriptor of the timer for tasks, which it otherwise opens when a task first sleeps. A
+/// test that compares numbers of descriptors calls it before it counts for the first time.
+package func openTimerOfTasks() async throws {
+  var isSecond = false
+  _ = try await eventually {
+    defer { isSecond = true }
+    return isSecond
+  }
+}
+
 /// Suspends until the task is cancelled, and then throws: what a stage or a delegate does that never decides.
 package func untilCancelled() async throws {
   for await _ in AsyncStream(Never.self, { _ in }) {}
