@@ -7,19 +7,20 @@ import SluiceSupport
 ///
 /// The list is stored in the store's folder `refused`, so that it survives a restart. The folder `refused` has one
 /// folder for each project, with one file for each hash. The file contains the reason. A refusal that cannot be written
-/// there lasts until the process ends, and a refusal whose file somebody has removed ends at once. A project is a configuration file, or a program without a configuration file. A
-/// build that fails in one project can still serve in another project that uses the same store.
+/// there lasts until the process ends, and a refusal whose file somebody has removed ends at once. A project is a
+/// configuration file, or a program without a configuration file. A build that fails in one project can still serve in
+/// another project that uses the same store.
 package final class RefusalList: Sendable {
-  private static let longestReasonBytes = 4096
-
-  private let store: String
-  private let folder: String
   private struct Refusal: Sendable {
     let reason: String
     /// Whether there is a file for it.
     var isStored = true
   }
 
+  private static let longestReasonBytes = 4096
+
+  private let store: String
+  private let folder: String
   private let refusals: Locked<[String: Refusal]>
 
   /// - Parameter project: a path; see ``project(of:)``.
@@ -60,7 +61,14 @@ package final class RefusalList: Sendable {
   }
 
   /// Why that content is refused; nil if it is not refused.
-  package func reason(for hash: ContentHash) -> String? { all[hash.hex] }
+  package func reason(for hash: ContentHash) -> String? {
+    refusals.withLock { refusals in
+      guard let refusal = refusals[hash.hex] else { return nil }
+      if stands(refusal, hash.hex) { return refusal.reason }
+      refusals[hash.hex] = nil
+      return nil
+    }
+  }
 
   private func stands(_ refusal: Refusal, _ hash: String) -> Bool {
     !refusal.isStored || access("\(folder)/\(hash)", F_OK) == 0 || errno != ENOENT
