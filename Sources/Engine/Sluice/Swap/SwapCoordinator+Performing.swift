@@ -167,20 +167,4 @@ extension SwapCoordinator {
       + "their transactions end (\"sluice ctl status\" lists them), or restart the program"
       + (waits.isEmpty ? "" : "; \(waits)")
   }
-
-  private func refuseBuilds(of worse: Int, besides better: Int, _ id: Int) {
-    let (bad, good, reason) = state.withLock { state in
-      (state.live[worse], state.live[better], state.requests[id]?.reason ?? "")
-    }
-    let refused = (bad?.generations ?? []).filter { good?.holds($0) == false }
-    observer.withLock { $0 }?.buildsWereRefused(refused.map(\.hash.hex), because: reason)
-    for record in refused {
-      do { try store.refusals?.add(record.hash.hex, because: reason) } catch {
-        log(
-          LogLine(
-            level: .warning, plugin: record.pluginID, generation: record.id, stage: record.plugins.first,
-            message: "\(error)"))
-      }
-    }
-  }
 }

@@ -148,49 +148,6 @@ extension SwapCoordinator {
       advice: "put that build at its own path and swap; do not change the store while an engine runs")
   }
 
-  private func checkRefusals(_ builds: [(library: String, hash: ContentHash)], _ goal: Goal) throws(SwapStop) {
-    for build in builds {
-      guard let refusals = store.refusals, let reason = refusals.reason(for: build.hash) else { continue }
-      if goal.kind == .start {
-        sayRefused(build.library, reason, goal.configuration)
-        continue
-      }
-      throw refusal(Self.knownBad(build.library, build.hash, reason, refusals), build.library, goal.configuration)
-    }
-  }
-
-  private static func knownBad(
-    _ library: String, _ hash: ContentHash, _ reason: String, _ refusals: RefusalList
-  ) -> PluginError {
-    PluginError(
-      .knownBad, .plugin(name: nil, path: library),
-      "this build (\(hash.hex.prefix(12))) is refused because it failed in service: \(reason)",
-      advice: "build it again; to use it nevertheless, have the program call engine.clearRefusals(), or remove "
-        + "\(refusals.path(of: hash)) and start the program again")
-  }
-
-  /// Why the previous snapshot must not serve again: one of its builds was refused in the meantime. Nil if it can
-  /// serve.
-  func refusalOfReturn() -> EngineError? {
-    let (current, point) = state.withLock { ($0.published, $0.restorePoint) }
-    guard let point, let refusals = store.refusals else { return nil }
-    for (library, build) in point.builds.sorted(by: { $0.key < $1.key })
-    where current.generation(of: library)?.hash != build.hash {
-      guard let reason = refusals.reason(for: build.hash) else { continue }
-      return EngineError(
-        Self.knownBad(library, build.hash, reason, refusals), of: library, in: point.configuration)
-    }
-    return nil
-  }
-
-  private func sayRefused(_ library: String, _ reason: String, _ configuration: Configuration) {
-    let plugin = configuration.plugins(of: library).first ?? library
-    log(
-      LogLine(
-        level: .warning, stage: plugin,
-        message: "plugin \"\(plugin)\" at \(library) is a build that was refused in a swap: \(reason)"))
-  }
-
   private func checkBudget(_ readings: [LibraryReading], _ settings: SwapSettings) throws(SwapStop) {
     let more = GenerationBudget.Use(
       count: readings.count, bytes: readings.reduce(0) { $0 + $1.facts.mappedBytes })
@@ -412,7 +369,7 @@ extension SwapCoordinator {
     return states
   }
 
-  private func refusal(_ error: PluginError, _ library: String, _ configuration: Configuration) -> SwapStop {
+  func refusal(_ error: PluginError, _ library: String, _ configuration: Configuration) -> SwapStop {
     .refused(EngineError(error, of: library, in: configuration))
   }
 }
