@@ -71,7 +71,7 @@ extension Engine {
   /// - Throws: if the text is not a hash, or if the store cannot be written. In the second case, only this engine
   ///   refuses the build.
   public func refuse(hash: String, because reason: String) throws(PluginError) {
-    defer { swaps.endCanary(because: reason) { $0.hash.hex == hash.lowercased() } }
+    defer { swaps.endCanary(because: reason) { $0.hash == ContentHash(hex: hash) } }
     try swaps.store.refusalList().add(hash, because: reason)
   }
 

@@ -72,7 +72,6 @@ extension Snapshot {
 extension SwapState {
   /// What draws the transactions of a loop that takes the newest publication; nil without a canary.
   func draw() -> ArmDraw? {
-    guard machine.newest.canary != nil, let step = machine.canary?.step else { return nil }
-    return canary?.draw(step)
+    machine.newest.canaryStep.flatMap { canary?.draw($0) }
   }
 }

@@ -4,10 +4,9 @@ import SluicePipeline
 /// Decides whether a candidate is worse than the control, which serves the other transactions at the same time.
 ///
 /// Three tests compare what happened since the step began: the share of unhealthy transactions, the latency, and the
-/// share of slow transactions. Repeated tests of the same data would find a difference sooner or later, also where
-/// there is none. The rule therefore looks only when the number of the candidate's transactions has doubled since its
-/// last look, which is at most ``mostLooks`` times, and each test finds a difference where there is none in at most one
-/// of 2,000 looks.
+/// share of slow transactions. A test that is repeated often enough takes even an identical build for a worse one. So
+/// the rule looks only when the candidate's transactions have doubled since its last look, and at most ``mostLooks``
+/// times. At each look, each test is wrong about an identical build with the probability ``errorRate``.
 package struct CanaryRule: Sendable {
   private typealias Share = Significance.Share
 

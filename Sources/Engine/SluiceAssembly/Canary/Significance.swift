@@ -1,8 +1,8 @@
 import Glibc
 package import SluicePipeline
 
-/// Tests of the hypothesis that a candidate is not worse than a control. Each returns p: the probability of a difference
-/// at least as large as the observed one, if there is none. All are one-sided.
+/// One-sided tests of the hypothesis that a candidate is not worse than a control. Each returns p: the probability that
+/// chance alone makes the candidate look this bad or worse.
 package enum Significance {
   /// How often something happened to the transactions of an arm.
   package struct Share: Sendable, Hashable {
@@ -31,7 +31,8 @@ package enum Significance {
   /// Fisher's exact test: whether the candidate's share is larger (R. A. Fisher, "The Logic of Inductive Inference",
   /// Journal of the Royal Statistical Society 98, 1935).
   package static func fisher(_ candidate: Share, _ control: Share) -> Double {
-    // The candidate's count is hypergeometric: so many of `total` are drawn, of which `marked` are marked.
+    // The candidate's count has a hypergeometric distribution: the candidate draws `drawn` of `total` transactions, and
+    // `marked` of the total are marked.
     let (drawn, total) = (Double(candidate.total), Double(candidate.total) + Double(control.total))
     let (count, marked) = (Double(candidate.count), Double(candidate.count) + Double(control.count))
     let (least, most) = (max(0, drawn + marked - total), min(drawn, marked))

@@ -1,15 +1,14 @@
 package import SluiceJSON
-import SluiceMessages
 
 extension CanarySettings {
   /// Reads the settings that a client sends with a swap. Members that it leaves out keep their values.
   package init(_ document: JSONValue, over settings: CanarySettings?) throws(ConfigurationError) {
-    self = settings ?? CanarySettings()
-    try read(
-      ConfigurationNode(value: document, pointer: JSONPointer(), source: ConfigurationSource(file: nil, text: [])))
+    let source = ConfigurationSource(file: nil, text: [])
+    try self.init(ConfigurationNode(value: document, pointer: JSONPointer(), source: source), over: settings)
   }
 
-  mutating func read(_ node: ConfigurationNode) throws(ConfigurationError) {
+  init(_ node: ConfigurationNode, over settings: CanarySettings? = nil) throws(ConfigurationError) {
+    self = settings ?? CanarySettings()
     try node.checkObject(["steps", "hold", "by", "transactions", "latency", "onSilence"])
     if let steps = node["steps"] { self.steps = try steps.canarySteps() }
     if let hold = node["hold"] { self.hold = try hold.duration() }
@@ -37,11 +36,7 @@ extension ConfigurationNode {
     if value.isObject {
       try checkObject(["header"])
       guard let header = self["header"] else { throw error("expected a \"header\"") }
-      let name = try header.string()
-      guard FieldSyntax.isToken(name.utf8.span) else {
-        throw header.error("expected the name of a header, found \(PlainText.quote(name))")
-      }
-      return .header(name)
+      return .header(try header.fieldName())
     }
     guard value.string == "transaction" else {
       throw error("expected \"transaction\" or an object with \"header\", found \(value)")

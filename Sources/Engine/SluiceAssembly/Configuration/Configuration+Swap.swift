@@ -8,11 +8,7 @@ extension Configuration {
     if let drain = node["drain"] { swap.drain = try drain.duration() }
     if let publish = node["publish"] { swap.publish = try publish.duration() }
     if let trial = node["trial"] { swap.trial = try trial.duration() }
-    if let canary = node["canary"] {
-      var settings = CanarySettings()
-      try settings.read(canary)
-      swap.canary = settings
-    }
+    if let canary = node["canary"] { swap.canary = try CanarySettings(canary) }
     guard let node = node["probation"] else { return }
     try node.checkObject(["duration", "transactions"])
     var probation = SwapSettings.Probation()

@@ -129,7 +129,8 @@ package struct SwapMachine: Sendable {
     package var snapshot: Int
     /// The canary that serves beside the snapshot.
     package var canary: Int?
-    var canaryStep: Int?
+    /// The index of the canary's step.
+    package var canaryStep: Int?
     /// The canary that no longer serves.
     var droppedCanary: Int?
     package var began: Duration

@@ -93,7 +93,7 @@ private final class LeastHostSteps: Sendable {
 
   init(_ channel: TrialChannel, _ facts: LibraryFacts) { (self.channel, self.facts) = (channel, facts) }
 
-  /// The functions and tables that the plugin has asked for in vain, in order; empty if there are none.
+  /// The functions and tables that the host has refused, in the order of the requests; empty if there were none.
   var refused: String { state.withLock { $0.functions.joined(separator: ", ") } }
 
   func begin(_ step: String) {
