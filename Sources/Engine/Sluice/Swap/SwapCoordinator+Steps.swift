@@ -324,15 +324,19 @@ extension SwapCoordinator {
   }
 
   /// Logs a line if the body has not returned after ``noticeDelay``.
+  ///
+  /// A thread waits, not a task. A task that sleeps wakes a thread of Dispatch, which ends the process with a signal if
+  /// a plugin closes its descriptors at that moment; then nothing would name the plugin.
   /// - Parameter line: called then. Nil if no call of a plugin is running.
   private func notingDelay<Value: Sendable>(
     _ line: @escaping @Sendable () -> LogLine?, during body: () async -> Value
   ) async -> Value {
-    let notice = Task.detached { [log] in
-      guard (try? await Task.sleep(for: Self.noticeDelay)) != nil, let line = line() else { return }
+    let isOver = Monitor(false)
+    _ = SystemThread.start("sluice-notice") { [log] in
+      guard isOver.wait(upTo: Self.noticeDelay, { $0 ? true : nil }) == nil, let line = line() else { return }
       log(line)
     }
-    defer { notice.cancel() }
+    defer { isOver.update { $0 = true } }
     return await body()
   }
 
