@@ -21,13 +21,11 @@ struct ProcessMark: Hashable, Sendable {
 
   /// Reads the mark of a process; nil if there is no such process.
   private init?(of pid: Int64) {
-    guard let text = Self.text("/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else { return nil }
-    // In proc(5), the start time is field 22. The fields are counted from field 3, the state, which follows the name,
-    // because the name can have blanks.
-    let fields = text[text.index(after: end)...].split(separator: " ")
     // A process that has ended does not count. It keeps its entry in /proc until its parent has collected its status,
     // which might never happen.
-    guard fields.count > 19, !["Z", "X"].contains(fields[0]), let began = Int64(fields[19]) else { return nil }
+    guard let record = Int32(exactly: pid).flatMap({ ProcessRecord(of: $0) }), !["Z", "X"].contains(record.state),
+      let began = Int64(exactly: record.startTicks)
+    else { return nil }
     self.init(pid: pid, began: began, boot: Self.bootID)
   }
 
@@ -36,12 +34,5 @@ struct ProcessMark: Hashable, Sendable {
 
   var isRunning: Bool { ProcessMark(of: pid) == self }
 
-  private static let bootID = text("/proc/sys/kernel/random/boot_id").map { String($0.prefix(36)) } ?? ""
-
-  private static func text(_ path: String) -> String? {
-    guard let file = FileDescriptor(opening: path, O_RDONLY), let bytes = file.readAll(capacity: 4096) else {
-      return nil
-    }
-    return String(decoding: bytes, as: UTF8.self)
-  }
+  private static let bootID = SystemBoot.id ?? ""
 }

@@ -51,12 +51,8 @@ struct AttachMark: Equatable {
   }
 
   private static var here: (boot: String, namespace: String)? {
-    guard let file = FileDescriptor(opening: "/proc/sys/kernel/random/boot_id", O_RDONLY),
-      let bytes = file.readAll(capacity: limitBytes)
-    else { return nil }
     var status = stat()
-    guard stat("/proc/self/ns/pid", &status) == 0 else { return nil }
-    let boot = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).joined()
-    return boot.isEmpty ? nil : (boot, "\(status.st_dev):\(status.st_ino)")
+    guard let boot = SystemBoot.id, stat("/proc/self/ns/pid", &status) == 0 else { return nil }
+    return (boot, "\(status.st_dev):\(status.st_ino)")
   }
 }
