@@ -21,7 +21,7 @@ enum CheckCommand {
     guard let file = arguments["config"] else { throw CommandError(.usage, "check: expected -c FILE, a configuration") }
     let (configuration, outcome) = outcome(of: file)
     let problems = outcome.problems
-    let swapWarnings = configuration.map(swapWarnings) ?? []
+    let swapWarnings = (configuration.map(swapWarnings) ?? []) + outcome.warnings
     if arguments.has("json") {
       try StandardOutput.write(verdict(file, configuration, outcome, (configuration?.warnings ?? []) + swapWarnings))
     } else if let configuration, problems.isEmpty {

@@ -36,6 +36,8 @@ struct CheckTrial {
     var problems: [CommandError] = []
     /// The lists that a plugin fits and is not in. Found only if there is no problem.
     var missingLists: [MissingList] = []
+    /// What a canary would not do as the configuration suggests; one sentence each. Found only if there is no problem.
+    var warnings: [String] = []
     /// Whether the engine or a plugin has written something.
     var hasSpoken = false
   }
@@ -106,22 +108,22 @@ struct CheckTrial {
 
   private func start() -> Outcome {
     do throws(CommandError) {
-      return Outcome(missingLists: try Self.startAndEnd(configuration))
+      return try Self.startAndEnd(configuration)
     } catch { return Outcome(problems: [error]) }
   }
 
   private static func startAndEnd(
     _ configuration: Configuration, _ begin: (String) -> Void = { _ in }
-  ) throws(CommandError) -> [MissingList] {
+  ) throws(CommandError) -> Outcome {
     begin("while the engine was starting, perhaps in the activate function of a plugin")
     var configuration = configuration
     PipedTLSFiles.leaveOut(of: &configuration.transport.tls)
     let engine = try EngineStart.engine(configuration, updates: .ignored, trial: nil)
-    let missing = engine.missingLists
+    let outcome = Outcome(missingLists: engine.missingLists, warnings: engine.canaryWarnings)
     begin("while the engine was ending, perhaps in the deactivate or destroy function of a plugin")
     WaitingThread.run { await engine.shutdown(drain: EngineStart.farewell) }
     begin("after the engine had ended")
-    return missing
+    return outcome
   }
 
   private func startInChild(_ helper: TrialHelper) throws(CommandError) -> Outcome {
@@ -144,6 +146,7 @@ struct CheckTrial {
     return Outcome(
       problems: report.result?["problems"]?.elements.map(Self.problem) ?? [],
       missingLists: report.result?["missingLists"]?.elements.compactMap(MissingList.init) ?? [],
+      warnings: report.result?["warnings"]?.elements.compactMap(\.string) ?? [],
       hasSpoken: !said.isEmpty)
   }
 
@@ -159,8 +162,11 @@ struct CheckTrial {
     do throws(CommandError) {
       let text = Array((request.payload?["text"]?.string ?? "").utf8)
       let configuration = try EngineStart.configuration(text, of: request.payload?["file"]?.string ?? "")
-      let missing = try startAndEnd(configuration) { channel.step($0) }
-      channel.finish(["problems": .array(), "missingLists": .array(of: missing.map(\.document))])
+      let outcome = try startAndEnd(configuration) { channel.step($0) }
+      channel.finish([
+        "problems": .array(), "missingLists": .array(of: outcome.missingLists.map(\.document)),
+        "warnings": .array(of: outcome.warnings),
+      ])
     } catch {
       let problem: JSONValue = ["message": JSONValue(error.message), "status": JSONValue(Int64(error.status.code))]
       channel.finish(["problems": .array(of: [problem])])

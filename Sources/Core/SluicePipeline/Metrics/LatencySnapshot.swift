@@ -51,6 +51,15 @@ public struct LatencySnapshot: Sendable, Hashable {
   /// The duration in nanoseconds that 99.9 % of all durations did not exceed, with the same precision as ``p50``.
   public var p999: UInt64 { quantile(0.999) }
 
+  /// The counts of groups of four buckets, so that there are four groups for every power of two; empty if nothing was
+  /// recorded.
+  package var groups: [UInt64] {
+    stride(from: 0, to: counts.count, by: 4).map { counts[$0..<min($0 + 4, counts.count)].reduce(0, &+) }
+  }
+
+  /// The shortest duration of a group, in nanoseconds.
+  package static func lowerBound(ofGroup index: Int) -> UInt64 { LatencyBuckets.lowerBound(of: 4 * index) }
+
   /// How many durations lie in the buckets after that of the given one.
   package func count(above nanoseconds: UInt64) -> UInt64 {
     counts.dropFirst(LatencyBuckets.index(of: nanoseconds) + 1).reduce(0, &+)

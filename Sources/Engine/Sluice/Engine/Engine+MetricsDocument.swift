@@ -16,6 +16,7 @@ extension Engine {
     }
     let engine = metrics().document()
     engine["swaps"] = swaps.counts.document()
+    engine["canary"] = swaps.canaryMetrics?.document()
     engine["stuckLoops"] = JSONValue(Int64(swaps.stuckLoopCount))
     let document: JSONValue = [
       "engine": engine, "reports": reports, "plugins": pluginMetrics.document(),
@@ -33,6 +34,7 @@ extension Engine {
     ProcessUsage.current.write(to: &text)
     metrics().write(to: &text)
     swaps.counts.write(to: &text)
+    swaps.canaryMetrics?.write(to: &text)
     text.writeStuckLoops(swaps.stuckLoopCount)
     let reports = sortedReports.map { (labels: [(name: "stage", value: $0.key)], report: $0.value) }
     if !reports.isEmpty { MetricsReport.write(reports, to: &text) }

@@ -1,6 +1,7 @@
 package import SluiceAssembly
 import SluicePluginFile
 package import SluicePluginHost
+import SluiceSupport
 package import SluiceTrial
 
 extension Engine {
@@ -53,5 +54,16 @@ extension Engine {
     let published = swaps.published
     return MissingList.all(
       in: published.configuration, published.parts.map { (name: $0.plugin.name, stage: $0.stage) })
+  }
+}
+
+extension Engine {
+  /// Warnings about the plugins that keep a state, if swaps begin a canary; one sentence each.
+  package var canaryWarnings: [String] {
+    let published = swaps.published
+    guard published.configuration.swap.canary != nil else { return [] }
+    return published.parts.filter { $0.instance?.keepsState == true }.map { part in
+      "plugin \(PlainText.quote(part.plugin.name)) \(CanarySettings.stateWarning)"
+    }
   }
 }

@@ -49,7 +49,26 @@ extension EngineStatus.Canary {
     ]
     document["ageMs"] = age.map { .milliseconds($0) }
     document["nextLook"] = nextLook.map { JSONValue(Int64(clamping: $0)) }
+    document["failedLimit"] = limit.map { JSONValue(Int64(clamping: $0)) }
+    document["latencies"] = latencies
     if case .header(let name) = settings.key { document["by"] = ["header": JSONValue(name)] }
+    return document
+  }
+}
+
+extension EngineStatus.Canary {
+  /// The histograms of both arms with common bounds; nil if no transaction has ended.
+  private var latencies: JSONValue? {
+    let arms = [("candidate", candidate.counts.duration.groups), ("control", control.counts.duration.groups)]
+    let used = arms.flatMap { arm in arm.1.indices.filter { arm.1[$0] > 0 } }
+    guard let first = used.min(), let last = used.max() else { return nil }
+    let document: JSONValue = [
+      "fromMs": .array(of: (first...last).map { JSONValue(Double(LatencySnapshot.lowerBound(ofGroup: $0)) / 1e6) })
+    ]
+    for (name, groups) in arms {
+      document[name] = .array(
+        of: (first...last).map { JSONValue(Int64(clamping: groups.isEmpty ? 0 : groups[$0])) })
+    }
     return document
   }
 }

@@ -93,6 +93,9 @@ public struct EngineStatus: Sendable, Hashable {
     package var age: Duration?
     /// The number of the candidate's transactions at which the arms are compared next; nil after the last comparison.
     package var nextLook: UInt64?
+    /// How many unhealthy transactions of the candidate would end the canary then, if the control's counts stay what they
+    /// are.
+    package var limit: UInt64?
   }
 
   package struct Probation: Sendable, Hashable {

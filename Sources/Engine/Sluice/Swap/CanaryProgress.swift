@@ -1,11 +1,14 @@
 import SluiceAssembly
 import SluicePipeline
+import SluicePluginFile
 import SluicePluginHost
 
 /// A canary and what its rule has seen of the current step.
 struct CanaryProgress: Sendable {
   let snapshot: Snapshot
   let settings: CanarySettings
+  /// Its records in the store, which other processes read.
+  let records: [CanaryRecord]
   private let salt: UInt64
   /// The counts of both arms when the step began.
   private var earlier: (candidate: ArmCounts, control: ArmCounts) = (ArmCounts(), ArmCounts())
@@ -14,9 +17,10 @@ struct CanaryProgress: Sendable {
   var isEnding = false
 
   /// - Parameter base: the snapshot that serves the other transactions.
-  init(_ snapshot: Snapshot, _ settings: CanarySettings, beside base: Snapshot) {
+  init(_ snapshot: Snapshot, _ settings: CanarySettings, beside base: Snapshot, _ records: [CanaryRecord]) {
     self.snapshot = snapshot
     self.settings = settings
+    self.records = records
     rule = CanaryRule(judgesLatency: settings.comparesLatency)
     var hash = MessageHash()
     for record in snapshot.generations where !base.holds(record) { hash.update(record.hash.hex.utf8) }
@@ -63,7 +67,7 @@ extension Snapshot {
   /// The counts of an arm. A violation is not counted by transaction, and can be the reason why one is unhealthy. So the
   /// larger of the two numbers counts. Violations of instances that are in both arms do not count.
   fileprivate func counts(beside other: Snapshot) -> ArmCounts {
-    var counts = ArmCounts(MetricsSnapshot(merging: pipeline.metrics.map { $0.snapshot() }))
+    var counts = ArmCounts(pipeline.counts)
     counts.unhealthy = max(counts.unhealthy, UInt64(clamping: ownViolations(beside: other)))
     return counts
   }

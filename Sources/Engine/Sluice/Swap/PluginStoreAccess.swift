@@ -2,12 +2,13 @@ import SluicePluginFile
 import SluicePluginHost
 import SluiceSupport
 
-/// The loader of an engine, and the list of refused builds in the loader's store. Both are made on first use, because an
+/// The loader of an engine, and the lists of refused builds and of canaries in the loader's store. They are made on first use, because an
 /// engine without libraries does not use the store.
 final class PluginStoreAccess: Sendable {
   private struct Made: Sendable {
     let loader: PluginLoader
     let refusals: RefusalList
+    let canaries: CanaryList
   }
 
   private let folder: String?
@@ -33,7 +34,12 @@ final class PluginStoreAccess: Sendable {
 
   func refusalList() throws(PluginError) -> RefusalList { try make().refusals }
 
+  func canaryList() throws(PluginError) -> CanaryList { try make().canaries }
+
   func loader() throws(PluginError) -> PluginLoader { try make().loader }
+
+  /// Nil until a library is used.
+  var canaries: CanaryList? { made.withLock { $0?.canaries } }
 
   /// Nil until a library is used.
   var verdicts: VerdictList? { made.withLock { $0 }.map { VerdictList(store: $0.loader.store) } }
@@ -43,7 +49,9 @@ final class PluginStoreAccess: Sendable {
     try making.withLock { making throws(PluginError) in
       if let making { return making }
       let loader = try PluginLoader(store: folder, offer: offer)
-      let new = Made(loader: loader, refusals: RefusalList(store: loader.store, project: project))
+      let new = Made(
+        loader: loader, refusals: RefusalList(store: loader.store, project: project),
+        canaries: CanaryList(store: loader.store, project: project))
       making = new
       made.withLock { $0 = new }
       return new

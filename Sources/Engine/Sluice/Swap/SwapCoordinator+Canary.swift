@@ -1,22 +1,39 @@
 import SluiceAssembly
 import SluiceLoop
 import SluicePipeline
+import SluicePluginFile
 import SluicePluginHost
 import SluiceSupport
 
 // Canaries: new builds that serve a part of the new transactions.
 extension SwapCoordinator {
-  /// Keeps what is needed for a canary. Returns nil if the snapshot is published at once.
-  func beginCanary(_ snapshot: Snapshot, for request: SwapRequest) -> SwapMachine.CanaryTerms? {
-    let settings =
-      switch request.canary {
-      case .configured: snapshot.configuration.swap.canary
-      case .none: nil as CanarySettings?
-      case .settings(let settings): settings
+  /// Records a canary in the store, and keeps what is needed for it.
+  func beginCanary(_ snapshot: Snapshot, _ settings: CanarySettings, beside base: Snapshot) async throws(SwapStop) {
+    let result = await ControlThread.run { [store] in
+      Result { () throws(PluginError) in
+        let list = try store.canaryList()
+        var records: [CanaryRecord] = []
+        for new in snapshot.generations where !base.holds(new) {
+          guard let old = base.generation(of: new.library),
+            let record = try list.begin(
+              new.library, new.hash, percent: settings.steps[0], replacing: old.hash, at: old.copy)
+          else { continue }
+          records.append(record)
+        }
+        return records
       }
-    guard case .swap = request.kind, let settings else { return nil }
-    state.withLock { $0.canary = CanaryProgress(snapshot, settings, beside: $0.published) }
-    return settings.terms
+    }
+    do throws(PluginError) {
+      let records = try result.get()
+      state.withLock { $0.canary = CanaryProgress(snapshot, settings, beside: base, records) }
+    } catch { throw .impossible(error.description) }
+  }
+
+  /// Notes the step that the loops take next, before its first transaction.
+  func recordStep() {
+    let (step, progress) = state.withLock { ($0.machine.newest.canaryStep, $0.canary) }
+    guard let step, let progress else { return }
+    for record in progress.records { record.note(percent: progress.percent(step)) }
   }
 
   /// Called when the loops have taken a step of a canary, or its end.
@@ -35,6 +52,16 @@ extension SwapCoordinator {
     guard let result = state.withLock({ $0.canary?.judge(counts) }) else { return true }
     handle(.sampled(snapshot: snapshot.number, breach: result.breach, isEnough: result.isEnough))
     return true
+  }
+
+  /// Nil without a canary.
+  var canaryMetrics: CanaryMetrics? {
+    let arms = state.withLock { state in
+      state.machine.canary == nil ? nil : state.canary.map { ($0.snapshot.pipeline, state.published.pipeline) }
+    }
+    return arms.map { candidate, control in
+      CanaryMetrics(candidate: candidate.counts, control: control.counts)
+    }
   }
 
   /// The canary's share of the new transactions in a step; nil without a canary.
@@ -89,7 +116,30 @@ extension SwapCoordinator {
     }
     report.changes = Self.changes(from: published, to: progress.snapshot)
     report.canary = share(state.withLock { $0.machine.canary?.step })
+    for record in progress.records { record.end(.unfinished) }
     state.withLock { $0.note(report) }
     say(report)
+  }
+}
+
+extension CanaryChoice {
+  /// The settings of the canary with which a swap begins; nil if it publishes at once.
+  func settings(in configuration: Configuration) -> CanarySettings? {
+    switch self {
+    case .configured: configuration.swap.canary
+    case .none: nil
+    case .settings(let settings): settings
+    }
+  }
+}
+
+extension CanaryProgress {
+  /// Ends the records when a snapshot is published: the canary itself, or one that ended it.
+  func endRecords(publishing new: Snapshot, _ kind: SwapQueue.Kind?) {
+    let end: CanaryRecord.End =
+      if new === snapshot { .replaced } else if kind?.isAbort == true {
+        .refused
+      } else if kind?.isReturn == false { .replaced } else { .unfinished }
+    for record in records { record.end(end) }
   }
 }

@@ -96,7 +96,7 @@ extension SwapCoordinator {
           state.changes[id] = changes
           state.live.adopt(snapshot)
         }
-        handle(.made(id, snapshot: snapshot.number, terms(of: snapshot, for: request)))
+        handle(.made(id, snapshot: snapshot.number, terms(of: snapshot)))
       } catch { stop(request, changes, error) }
     }
     state.withLock { $0.steps = task }
@@ -106,9 +106,9 @@ extension SwapCoordinator {
 
   /// During a probation, the engine can return to the snapshot that serves now. If a build of that snapshot was refused
   /// in the meantime, a rollback is not possible, so there is no probation.
-  private func terms(of snapshot: Snapshot, for request: SwapRequest) -> SwapMachine.Terms {
+  private func terms(of snapshot: Snapshot) -> SwapMachine.Terms {
     var terms = snapshot.configuration.swap.terms
-    terms.canary = beginCanary(snapshot, for: request)
+    terms.canary = state.withLock { $0.canary?.snapshot === snapshot ? $0.canary?.settings.terms : nil }
     guard terms.probation != nil, let refusals = store.refusals else { return terms }
     let refused = published.generations.first { record in
       !snapshot.holds(record) && refusals.reason(for: record.hash) != nil

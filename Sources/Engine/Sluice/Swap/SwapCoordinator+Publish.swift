@@ -11,6 +11,7 @@ extension SwapCoordinator {
   func hand(to loops: [Int]) {
     let canary = state.withLock { state in state.machine.newest.canary.flatMap { state.live[$0] } }
     for record in published.generations + (canary?.generations ?? []) { record.hasServed = true }
+    recordStep()
     for loop in loops { post(to: workers[loop]) }
   }
 
@@ -41,17 +42,23 @@ extension SwapCoordinator {
   /// Called when a publication is done. It is done when all loops have taken it, or when all loops that answer in time
   /// have taken it.
   func settle(_ settlement: SwapMachine.Settlement) {
-    let found: (request: SwapRequest?, old: Snapshot, new: Snapshot, canary: Snapshot?)? = state.withLock { state in
+    typealias Found = (
+      request: SwapRequest?, old: Snapshot, new: Snapshot, canary: Snapshot?, decided: CanaryProgress?
+    )
+    let found: Found? = state.withLock { state in
       guard let old = state.live[settlement.replaced], let new = state.live[settlement.snapshot] else {
         return nil
       }
       let request = state.requests[settlement.request]
       state.live.publish(new)
-      if settlement.canary == nil, state.canary?.snapshot !== new { state.canary = nil }
+      let decided = settlement.canary == nil ? state.canary : nil
+      if let decided, decided.snapshot !== new { state.canary = nil }
       if new !== old { state.restorePoint = request?.kind.isReturn == false ? SwapState.RestorePoint(old) : nil }
-      return (request, old, new, (settlement.canary ?? settlement.droppedCanary).flatMap { state.live[$0] })
+      let canary = (settlement.canary ?? settlement.droppedCanary).flatMap { state.live[$0] }
+      return (request, old, new, canary, decided)
     }
-    guard let (request, old, new, canary) = found else { return }
+    guard let (request, old, new, canary, decided) = found else { return }
+    decided?.endRecords(publishing: new, request?.kind)
     runtime.callOuts = new.configuration.callOutLimits
     if new !== old { new.serve(after: old) }
     if let canary { settle(canary, settlement, beside: new) }

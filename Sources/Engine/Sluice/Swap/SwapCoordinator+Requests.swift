@@ -22,12 +22,14 @@ extension SwapCoordinator {
     var patience: ReadingPatience { kind == .start ? .none : .swap }
     /// The libraries that are checked, and the files from which they are read.
     let sources: [(library: String, file: String)]
+    /// Nil if the snapshot gets all new transactions at once.
+    var canary: CanarySettings?
   }
 
   /// Performs the steps of a request, up to the snapshot that is to be published.
   func steps(of request: SwapRequest, _ changes: inout [SwapReport.Change]) async throws(SwapStop) -> Snapshot {
     switch request.kind {
-    case .swap(let names, _): try await swap(names, request.sources, &changes)
+    case .swap(let names, _): try await swap(names, request, &changes)
     case .reload: try await reload(request.configuration ?? published.configuration, &changes)
     case .rollback: try await rollBack(&changes)
     // These requests publish a snapshot that exists, so the machine never asks for their steps.
@@ -36,7 +38,7 @@ extension SwapCoordinator {
   }
 
   private func swap(
-    _ names: Set<String>?, _ sources: [String: String], _ changes: inout [SwapReport.Change]
+    _ names: Set<String>?, _ request: SwapRequest, _ changes: inout [SwapReport.Change]
   ) async throws(SwapStop) -> Snapshot {
     let configuration = published.configuration
     for name in (names ?? []).sorted() {
@@ -51,7 +53,9 @@ extension SwapCoordinator {
     let libraries = configuration.libraries.filter { library in
       names.map { !$0.isDisjoint(with: configuration.plugins(of: library)) } ?? true
     }
-    let goal = Goal(configuration: configuration, kind: .swap, sources: libraries.map { ($0, sources[$0] ?? $0) })
+    let goal = Goal(
+      configuration: configuration, kind: .swap, sources: libraries.map { ($0, request.sources[$0] ?? $0) },
+      canary: request.canary.settings(in: configuration))
     return try await make(goal, &changes)
   }
 

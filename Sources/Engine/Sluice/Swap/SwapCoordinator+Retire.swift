@@ -68,7 +68,9 @@ extension SwapCoordinator {
 
   func end(_ number: Int, _ reason: String) {
     let found = state.withLock { state in
-      state.live[number].map { (snapshot: $0, parts: state.release($0)) }
+      // It was given up before its first step.
+      if state.canary?.snapshot.number == number { state.canary = nil }
+      return state.live[number].map { (snapshot: $0, parts: state.release($0)) }
     }
     guard let found else { return handle(.ended(snapshot: number)) }
     let names = found.parts.map { "\"\($0.plugin.name)\"" }.joined(separator: ", ")

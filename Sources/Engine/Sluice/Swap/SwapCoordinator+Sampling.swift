@@ -17,7 +17,7 @@ extension SwapCoordinator {
 
   /// Makes a sample of a snapshot. Violations are counted only for instances that the other snapshot does not have.
   private static func sample(_ snapshot: Snapshot, not other: Snapshot) -> ProbationRule.Sample {
-    let metrics = MetricsSnapshot(merging: snapshot.pipeline.metrics.map { $0.snapshot() })
+    let metrics = snapshot.pipeline.counts
     return ProbationRule.Sample(metrics, violations: snapshot.ownViolations(beside: other))
   }
 }

@@ -24,7 +24,7 @@ extension SwapCoordinator {
       replaced: EngineStatus.Budget(used: state.machine.retiredCount, limit: SwapMachine.retiredLimit),
       canary: canaryStatus(state),
       probation: state.machine.standby.map { standby in
-        let ended = state.published.pipeline.metrics.reduce(0) { $0 + $1.snapshot().completed }
+        let ended = state.published.pipeline.counts.completed
         return EngineStatus.Probation(
           standby: standby.snapshot, remaining: max(standby.end - MonotonicClock.now, .zero), transactions: Int(ended))
       },
@@ -100,7 +100,8 @@ extension SwapCoordinator {
       candidate: EngineStatus.Canary.Arm(snapshot: progress.snapshot.number, counts: counts.candidate),
       control: EngineStatus.Canary.Arm(snapshot: base.number, counts: counts.control),
       changes: Self.changes(from: base, to: progress.snapshot), settings: progress.settings, step: canary.step,
-      age: canary.holdEnd.map { MonotonicClock.now - $0 + canary.terms.hold }, nextLook: progress.rule.nextLook)
+      age: canary.holdEnd.map { MonotonicClock.now - $0 + canary.terms.hold }, nextLook: progress.rule.nextLook,
+      limit: progress.rule.limit(against: counts.control))
   }
 
   /// The transactions on each snapshot, and the loops that did not report.

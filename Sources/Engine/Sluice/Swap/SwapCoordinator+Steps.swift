@@ -45,10 +45,23 @@ extension SwapCoordinator {
         change.new = fresh.first { $0.library == change.library }?.build ?? change.new
         return change
       }
-      return try await make(goal, generations, following: current)
+      let snapshot = try await make(goal, generations, following: current)
+      if goal.canary != nil { warnOfStates(of: snapshot, &changes) }
+      return snapshot
     } catch {
       for record in fresh { record.end(.refused(error.words ?? "the swap was given up")) }
       throw error
+    }
+  }
+
+  private func warnOfStates(of canary: Snapshot, _ changes: inout [SwapReport.Change]) {
+    for index in changes.indices
+    where changes[index].plugins.contains(where: { canary.part($0)?.instance?.keepsState == true }) {
+      changes[index].warnings.append(CanarySettings.stateWarning)
+      let plugin = changes[index].plugins.first
+      log(
+        LogLine(
+          level: .warning, stage: plugin, message: "plugin \"\(plugin ?? "")\" \(CanarySettings.stateWarning)"))
     }
   }
 
@@ -121,9 +134,12 @@ extension SwapCoordinator {
     var patience = goal.patience
     while true {
       if Task.isCancelled { return .failure(.stopped) }
-      let result = await ControlThread.run { [store, file] in
+      let result = await ControlThread.run { [self, file] in
         Result { () throws(PluginError) in
-          try LibraryReading(file, of: library, known?.hash, store, goal.configuration.allowed(of: library))
+          let allowed = goal.configuration.allowed(of: library)
+          let reading = try LibraryReading(file, of: library, known?.hash, store, allowed)
+          guard goal.kind == .start, let reading else { return reading }
+          return replacement(of: reading, library, goal.configuration) ?? reading
         }
       }
       do throws(PluginError) { return .success(try result.get()) } catch {
@@ -280,7 +296,10 @@ extension SwapCoordinator {
     }
     // A canary with the same builds can have failed in the meantime.
     let fresh = snapshot.generations.filter { !current.holds($0) }
-    do { if goal.kind != .start { try checkRefusals(fresh.map { ($0.library, $0.hash) }, goal) } } catch {
+    do throws(SwapStop) {
+      if goal.kind != .start { try checkRefusals(fresh.map { ($0.library, $0.hash) }, goal) }
+      if let canary = goal.canary { try await beginCanary(snapshot, canary, beside: current) }
+    } catch {
       await undo(draft)
       throw error
     }

@@ -98,8 +98,7 @@ final class SwapCoordinator: Sendable {
   /// The sum of the counts of all snapshots so far.
   func metrics() -> MetricsSnapshot {
     let (snapshots, retired) = state.withLock { ($0.live.all, $0.retired) }
-    let counted = snapshots.flatMap { $0.pipeline.metrics.map { $0.snapshot() } }
-    return MetricsSnapshot(merging: counted + [retired])
+    return MetricsSnapshot(merging: snapshots.map { $0.pipeline.counts } + [retired])
   }
 }
 

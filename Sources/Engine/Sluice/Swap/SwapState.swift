@@ -63,7 +63,7 @@ struct SwapState: Sendable {
 
   /// Removes a snapshot from the live snapshots, but keeps its counts. Returns the parts that no other snapshot has.
   mutating func release(_ snapshot: Snapshot) -> [SnapshotPart] {
-    retired.merge(MetricsSnapshot(merging: snapshot.pipeline.metrics.map { $0.snapshot() }))
+    retired.merge(snapshot.pipeline.counts)
     return live.release(snapshot)
   }
 }

@@ -47,6 +47,23 @@ package struct CanaryRule: Sendable {
     return found.isEmpty ? nil : found.joined(separator: "; ")
   }
 
+  /// How many unhealthy transactions of the candidate are a breach at the next look, if the control's counts stay what they
+  /// are. Nil if no number is, or after the last look.
+  package func limit(against control: ArmCounts) -> UInt64? {
+    guard let look = nextLook else { return nil }
+    let theirs = Share(control.unhealthy, of: control.ended)
+    var (least, most) = (UInt64(0), look + 1)
+    while least < most {
+      let middle = (least + most) / 2
+      if Significance.fisher(Share(middle, of: look), theirs) < Self.errorRate {
+        most = middle
+      } else {
+        least = middle + 1
+      }
+    }
+    return least <= look ? least : nil
+  }
+
   private static func unhealthy(_ candidate: ArmCounts, _ control: ArmCounts) -> String? {
     worse(Share(candidate.unhealthy, of: candidate.ended), Share(control.unhealthy, of: control.ended), "failed")
   }

@@ -25,6 +25,9 @@ package struct CanarySettings: Sendable, Hashable {
   package var onSilence = Silence.hold
 
   package init() {}
+
+  /// The warning about a plugin with a state, after the plugin's name.
+  package static let stateWarning = "keeps a state: during a canary, each of its builds has its own"
 }
 
 /// Whether a swap begins a canary.

@@ -10,6 +10,7 @@ extension PrometheusText {
     ProcessUsage(residentBytes: 0, openDescriptors: 0, descriptorLimit: 0).write(to: &text)
     MetricsSnapshot().write(to: &text)
     SwapCounts().write(to: &text)
+    CanaryMetrics().write(to: &text)
     text.writeStuckLoops(0)
     MetricsReport.write([], to: &text)
     PluginMetricsReport().writeSchedules(to: &text)

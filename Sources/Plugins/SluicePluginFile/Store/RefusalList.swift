@@ -26,7 +26,7 @@ package final class RefusalList: Sendable {
   /// - Parameter project: a path; see ``project(of:)``.
   package init(store: PluginStore, project: String) {
     self.store = store.path
-    folder = "\(store.path)/refused/\(Self.name(of: project))"
+    folder = "\(store.path)/refused/\(Self.folderName(of: project))"
     var found: [String: Refusal] = [:]
     for name in FolderListing.names(in: folder) where ContentHash(hex: name)?.hex == name {
       if let file = FileDescriptor(opening: "\(folder)/\(name)", O_RDONLY | O_NOFOLLOW),
@@ -47,8 +47,8 @@ package final class RefusalList: Sendable {
     return String(cString: resolved)
   }
 
-  /// A folder name that does not reveal the path.
-  private static func name(of project: String) -> String {
+  /// A name for the folder of a project, which does not reveal the path.
+  static func folderName(of project: String) -> String {
     ContentHash(of: Array(project.utf8)).map { String($0.hex.prefix(16)) } ?? "unknown"
   }
 

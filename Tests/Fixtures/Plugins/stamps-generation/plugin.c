@@ -11,7 +11,7 @@
 // The faults that a build can have.
 enum {
   NOTHING, FAILS_CREATE, GIVES_NULL, FAILS_ACTIVATE, REFUSES_STATE, SAVES_NONE, SAVES_TOO_MUCH, FAILS_REQUESTS, SUSPENDS,
-  BREAKS_RULES
+  BREAKS_RULES, CRASHES_LATER
 };
 #ifndef MISBEHAVIOUR
 #define MISBEHAVIOUR NOTHING
@@ -109,6 +109,10 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   api->header_set(exchange, SLUICE_SIDE_REQUEST, text(self->header), text(stamp));
   if (MISBEHAVIOUR == FAILS_REQUESTS) return sluice_fail(self->host, exchange, "moon", "no moon");
   if (MISBEHAVIOUR == BREAKS_RULES) api->header_set(exchange, SLUICE_SIDE_REQUEST, text("a b"), text("c"));
+  if (MISBEHAVIOUR == CRASHES_LATER) {
+    static _Atomic int calls;
+    if (++calls == 500) abort();
+  }
   if (MISBEHAVIOUR == SUSPENDS) {
     sluice_token token;
     if (api->suspend(exchange, &token) != SLUICE_STATUS_OK) return SLUICE_VERDICT_FAIL;

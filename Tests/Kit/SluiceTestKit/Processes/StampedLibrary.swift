@@ -15,6 +15,8 @@ package struct StampedLibrary: Sendable {
     case failsRequests = "FAILS_REQUESTS"
     case suspends = "SUSPENDS"
     case breaksRules = "BREAKS_RULES"
+    /// The 500th call of `on_request` aborts the process.
+    case crashesLater = "CRASHES_LATER"
   }
 
   /// The faults of the fixture in Swift when it handles its state. The raw values are written into its marker.

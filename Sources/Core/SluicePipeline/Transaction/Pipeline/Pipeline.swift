@@ -16,6 +16,8 @@ package final class Pipeline: Sendable {
   package let generation: Int
   /// The counts of each loop, by the loop's index.
   package let metrics: [PipelineMetrics]
+  /// The sum of the counts of all loops. Can be read on any thread.
+  package var counts: MetricsSnapshot { MetricsSnapshot(merging: metrics.map { $0.snapshot() }) }
   /// The transactions that run on this pipeline, for each loop, by the loop's index.
   package let leases: [PipelineLeases]
   /// Objects that must live as long as a transaction runs on this pipeline: instances, libraries.
