@@ -44,7 +44,7 @@ import Testing
       let status = try machine.status()
       #expect(status["installed"]?.integer == 1)
       #expect(status["held"]?["release"]?.integer == 2)
-      #expect(status["held"]?["reason"]?.string?.contains("probation") == true)
+      #expect(status["held"]?["reason"]?.string?.contains("failed in service") == true)
       #expect(status["refused"]?.count == 1)
       #expect(await running.updater.check().action == .none)
       #expect(try await running.build() == "1.0")

@@ -74,14 +74,18 @@ extension Updater {
     }
     let mustLeave =
       isReplaced || session.state.installed != nil && !session.unusable(in: session.state.installed).isEmpty
+    let hasCanary = await engine?.status.canary != nil
     let isImmediate =
       switch timing {
-      case .immediate: true
+      case .immediate: !hasCanary || mustLeave
       case .later, .never: false
-      case .configured: settings.immediate || mustLeave
+      case .configured: settings.immediate && !hasCanary || mustLeave
       }
     guard isImmediate else {
-      guard isStaged else { return .unchanged("release \(release.version) waits for the next start") }
+      guard isStaged else {
+        let event = hasCanary ? "the end of the engine's canary" : "the next start"
+        return .unchanged("release \(release.version) waits for \(event)")
+      }
       session.note(.staged, release.version, "its builds are verified and on disk")
       return .staged(release.version)
     }
@@ -137,15 +141,18 @@ extension Updater {
   private func serve(_ release: Int64, _ previous: Int64?, _ engine: Engine?) async throws(UpdateError) {
     guard let engine else { return }
     if let state = try folder.state() { adjustRefusals(state, engine) }
-    let answer = await load(engine)
-    let isOnProbation = await engine.status.probation != nil
+    let answer = await load(engine, canary: .configured)
+    let status = await engine.status
     let session = try await UpdateSession.begin(self)
     defer { session.end() }
     guard session.state.installed == release else { return }
     switch answer {
     case nil:
+      let step = status.canary == nil ? "" : ", and begins as a canary"
       session.note(
-        .installed, release, previous.map { "it takes the place of release \($0)" } ?? "it is the first release")
+        .installed, release, previous.map { "it takes the place of release \($0)\(step)" } ?? "it is the first release")
+      // How a canary ends is reported by the engine.
+      guard status.canary == nil else { return }
       // The release passes at once if the configuration has no probation, or if the release has the same builds as the
       // one before.
       let isSame = previous.map { previous in
@@ -153,7 +160,7 @@ extension Updater {
       }
       if configuration.swap.probation == nil || isSame == true {
         try session.pass(release)
-      } else if !isOnProbation {
+      } else if status.probation == nil {
         // The engine has no previous snapshot to return to, so the release passes when it has served long enough.
         passLater(release)
       }
@@ -172,7 +179,9 @@ extension Updater {
   }
 
   /// Makes the engine load the release that `current` names. Returns nil if the engine then serves it.
-  private func load(_ engine: Engine) async -> SwapError? {
+  /// - Parameter canary: whether the release first gets a part of the traffic. If the engine runs a canary, the release
+  ///   ends it and is published at once.
+  private func load(_ engine: Engine, canary: CanaryChoice) async -> SwapError? {
     let before = service.withLock { service in
       defer { service.beforeDisabling = nil }
       return service.beforeDisabling
@@ -181,8 +190,9 @@ extension Updater {
       if let before {
         _ = try await engine.reload(before)
       } else {
-        // A release has its own probation, which has to begin now.
-        _ = try await engine.swap(plugins: self.plugins.map(\.name), sources: [:], canary: .none)
+        // A swap with a canary would wait for the end of the running one.
+        let choice = await engine.status.canary == nil ? canary : .none
+        _ = try await engine.swap(plugins: self.plugins.map(\.name), sources: [:], canary: choice)
       }
       return nil
     } catch {
@@ -204,7 +214,7 @@ extension Updater {
       let words = "release \(good) serves again, since a build of release \(installed) must not serve any more"
       try session.activate(good, isReturn: true, message: words)
       session.end()
-      guard let engine, let error = await load(engine) else { return words }
+      guard let engine, let error = await load(engine, canary: .none) else { return words }
       note(UpdateEvent(kind: .failed, release: good, message: "\(error.report)"))
     }
     session.end()
@@ -243,6 +253,8 @@ extension Updater {
     let hashes = ids.map { folder.buildHash($0, of: installed) }
     let isUsable = hashes.allSatisfy { hash in hash.map { state.objection(to: $0) == nil } ?? false }
     let status = await engine.status
+    // The canary can be this release. Another release waits for its end.
+    guard status.canary == nil else { return }
     let isBehind = plugins.contains { plugin in
       guard let id = plugin.releaseID, let hash = folder.buildHash(id, of: installed) else { return false }
       return status.serving(plugin.name).map { $0.hash != hash } ?? false
@@ -259,7 +271,7 @@ extension Updater {
       }
     }
     adjustRefusals(state, engine)
-    if let error = await load(engine) {
+    if let error = await load(engine, canary: .configured) {
       throw UpdateError(.refused, "release \(installed)", "another process has installed it; here: \(error.report)")
     }
   }

@@ -104,7 +104,10 @@ extension Updater: EngineUpdater {
     engine.setUpdater(self)
     if let probation = state?.probation, probation.owner == .current { passLater(probation.release) }
     let task: Task<Void, Never> = Task.detached { [weak self] in
-      if let self { await runSchedule() }
+      guard let self else { return }
+      // The engine starts with other builds if the canary of the installed release was not decided.
+      try? await follow(installed: engine)
+      await runSchedule()
     }
     service.withLock { $0.schedule = task }
   }
@@ -115,7 +118,10 @@ extension Updater: EngineUpdater {
     let task: Task<Void, Never> = Task.detached { [weak self] in
       try? await Task.sleep(for: duration)
       await self?.waitForLoops()
-      guard !Task.isCancelled, let self, let session = try? await UpdateSession.begin(self) else { return }
+      // The end of a canary is reported by itself.
+      guard !Task.isCancelled, let self, await service.withLock({ $0.engine })?.status.canary == nil,
+        let session = try? await UpdateSession.begin(self)
+      else { return }
       defer { session.end() }
       guard session.state.installed == release, session.state.probation?.owner == .current else { return }
       try? session.pass(release)
@@ -192,10 +198,10 @@ extension Updater: EngineUpdater {
   // MARK: What the engine reports
 
   package func swapEnded(_ report: SwapReport) {
-    // This function reacts only to a rollback by command. If the engine rolls back by itself, it calls
-    // `buildsWereRefused`.
-    guard report.trigger == .rollback, report.outcome == .published else { return }
-    later { updater in await updater.noteReturnByOperator() }
+    // If the engine rolls back or ends a canary by itself, it calls `buildsWereRefused`.
+    guard report.outcome == .published else { return }
+    if report.trigger == .rollback { return later { updater in await updater.noteReturnByOperator() } }
+    if report.trigger == .canary || report.endedCanary != nil { later { updater in await updater.noteEndOfCanary() } }
   }
 
   package func buildsWereRefused(_ hashes: [String], because reason: String) {
@@ -211,6 +217,22 @@ extension Updater: EngineUpdater {
         probation.owner == .current
       else { return }
       try? session.pass(probation.release)
+    }
+  }
+
+  /// A canary was published. Its probation follows, unless there is none.
+  private func noteEndOfCanary() async {
+    guard let engine = service.withLock({ $0.engine }), await engine.status.probation == nil,
+      let session = try? await UpdateSession.begin(self)
+    else { return }
+    defer { session.end() }
+    guard let probation = session.state.probation, probation.release == session.state.installed,
+      probation.owner == .current
+    else { return }
+    if configuration.swap.probation == nil {
+      try? session.pass(probation.release)
+    } else {
+      passLater(probation.release)
     }
   }
 
@@ -234,7 +256,7 @@ extension Updater: EngineUpdater {
     else { return }
     let previous = session.state.probation?.previous ?? session.state.good.last { $0 != installed }
     do throws(UpdateError) {
-      try session.giveUp(installed, previous, because: "it failed its probation: \(reason)", refusing: hashes)
+      try session.giveUp(installed, previous, because: "it failed in service: \(reason)", refusing: hashes)
       session.end()
       // The engine has returned to the previous snapshot, whose builds might have been revoked in the meantime.
       let engine = service.withLock { $0.engine }
