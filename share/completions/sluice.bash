@@ -78,7 +78,7 @@ _sluice() {
     "verify-trace") options="--json --help" operands="-f" ;;
     "ctl status") options="--socket --json --help" ;;
     "ctl swap") options="--config --canary --hold --by --now --socket --json --help" ;;
-    "ctl canary") options="--socket --json --help" ;;
+    "ctl canary") options="--watch --socket --json --help" ;;
     "ctl promote") options="--socket --json --help" ;;
     "ctl abort") options="--socket --json --help" ;;
     "ctl rollback") options="--socket --json --help" ;;

@@ -270,6 +270,7 @@ complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcomma
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -s h -l help -d 'Show this help'
 
 # sluice ctl canary
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from canary" -l watch -d 'Show it again and again, until it has ended'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from canary" -l socket -rF -d 'The control socket (default: the socket of the only running engine)'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from canary" -l json -d 'Print the answer as a JSON document'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from canary" -s h -l help -d 'Show this help'

@@ -59,6 +59,29 @@ import Testing
     #expect(try await run.end().documents.compactMap(\.stamp).sorted() == [1, 2])
   }
 
+  @Test func `ctl canary --watch writes a text for each decision, until the canary has ended`() async throws {
+    let run = try await ControlledRun()
+    try await StampedLibrary.inC(.failsRequests).install(2, at: run.folder.path("a.so"))
+    let swap = try await run.ctl("swap", "a", "--canary", "50", "--hold", "1h")
+    #expect(
+      swap.outputText.contains("; warning: keeps a state: during a canary, each of its builds has its own"), "\(swap)")
+    let watch = try Tool.start("ctl", "canary", "--watch", "--socket", run.socket)
+    try await watch.waitForOutput(containing: "the arms are compared next at 100 requests of the candidate")
+    let flow = run.flow()
+    let result = try await watch.wait(upTo: Patience.limit)
+    run.stopFlow()
+    _ = try await flow.value
+    #expect(result.status == 1 && result.errorText.isEmpty, "\(result)")
+    let text = result.outputText
+    #expect(text.ranges(of: "canary: snapshot 2 serves 50 %, step 1 of 1").count == 1, "\(text)")
+    #expect(text.ranges(of: "no canary is running; the last decision:\n").count == 1, "\(text)")
+    #expect(text.contains(": returned to snapshot 1 (") && text.contains(": failed "), "\(text)")
+    let wrong = try await run.ctl("canary", "--watch", "--json")
+    #expect(wrong.status == 2 && wrong.errorText == "sluice: ctl canary: --watch writes text; leave out --json\n")
+    #expect(try await run.ctl("canary", "--watch").status == 1)
+    _ = try await run.end()
+  }
+
   @Test func `a canary is begun, shown, promoted and ended by command`() async throws {
     let run = try await ControlledRun()
     try run.library.install(2, at: run.folder.path("a.so"))

@@ -15,7 +15,9 @@ struct CanaryText {
     }
     var table = TextTable("arm", "snapshot", "requests", "failed", "", "median", "99 %")
     for name in ["candidate", "control"] { table.append(Self.row(name, canary[name])) }
-    let lines = [Self.line(canary), "  " + ReportText.changes(canary), ""] + table.lines + [""] + Self.outlook(canary)
+    let lines =
+      [Self.line(canary), "  " + ReportText.changes(canary), ""] + table.lines + [""] + Self.histogram(canary)
+      + Self.outlook(canary)
     let reports = history.map(Self.line(of:)).joined()
     return PrintableText.of(lines.map { "\($0)\n" }.joined()) + (reports.isEmpty ? "" : "\n" + reports)
   }
@@ -35,6 +37,30 @@ struct CanaryText {
     return [name, count(arm?["snapshot"]), count(arm?["transactions"]), count(arm?["failed"]), interval] + latency
   }
 
+  private static let blocks = Array("▁▂▃▄▅▆▇█")
+  private static let mostColumns = 64
+
+  /// The latencies of both arms, each as a share of the most frequent one of its arm.
+  private static func histogram(_ canary: JSONValue) -> [String] {
+    guard let latencies = canary["latencies"], let bounds = latencies["fromMs"], bounds.count > 0 else { return [] }
+    // Neighbours are added up, so that a line fits on the screen.
+    let width = (bounds.count + mostColumns - 1) / mostColumns
+    let columns = stride(from: 0, to: bounds.count, by: width)
+    let (from, last) = (ReportText.duration(bounds[0]), ReportText.duration(bounds[Array(columns).last ?? 0]))
+    let space = max(columns.underestimatedCount - from.count - last.count, 2)
+    var table = TextTable("latency", from + String(repeating: " ", count: space) + last, trailing: 1)
+    for name in ["candidate", "control"] {
+      let counts = latencies[name].map { $0.elements.map { $0.number ?? 0 } } ?? []
+      let sums = columns.map { start in counts.dropFirst(start).prefix(width).reduce(0, +) }
+      let most = max(sums.max() ?? 0, 1)
+      let bars = sums.map { sum in
+        sum > 0 ? blocks[Int((sum / most * Double(blocks.count - 1)).rounded())] : Character(" ")
+      }
+      table.append([name, String(bars)])
+    }
+    return table.lines + [""]
+  }
+
   /// What the canary waits for, and what happens then.
   private static func outlook(_ canary: JSONValue) -> [String] {
     let (had, needed) = (canary["candidate"]?["transactions"]?.integer ?? 0, canary["transactions"]?.integer ?? 0)
@@ -44,8 +70,9 @@ struct CanaryText {
       lines.append(
         "held: the candidate has had \(Figures.count(had)) of the \(Figures.count(needed)) requests of a step")
     }
+    let limit = canary["failedLimit"].map { "; \(count($0)) or more failed requests would end the canary" } ?? ""
     lines.append(
-      canary["nextLook"].map { "the arms are compared next at \(count($0)) requests of the candidate" }
+      canary["nextLook"].map { "the arms are compared next at \(count($0)) requests of the candidate\(limit)" }
         ?? "the arms are not compared again in this step")
     return lines
   }

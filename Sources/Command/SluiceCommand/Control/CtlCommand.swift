@@ -4,6 +4,7 @@ import SluiceControl
 import SluiceJSON
 import SluiceMessages
 import SluicePluginHost
+import SluiceSupport
 
 /// `sluice ctl`: commands to a running engine.
 enum CtlCommand {
@@ -77,11 +78,27 @@ enum CtlCommand {
     "ctl canary", summary: "Show the canary of a running engine: both arms, and what it waits for",
     details: """
       A canary is a new build that serves a part of the requests. Its step ends when it has had enough time and requests, or
-      at once when it is worse than the build that serves the others.
+      at once when it is worse than the build that serves the others. With --watch, the status is 1 if the canary was ended
+      because it was worse, or by a command.
       """,
-    options: [socket, json]
+    options: [Option("watch", nil, nil, "Show it again and again, until it has ended"), socket, json]
   ) { arguments throws(CommandError) in
-    try ask(arguments, "GET", "/v1/canary", timeout: .seconds(30)) { CanaryText($0).text }
+    if arguments.has("watch") { return try watch(arguments) }
+    return try ask(arguments, "GET", "/v1/canary", timeout: .seconds(30)) { CanaryText($0).text }
+  }
+
+  private static func watch(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
+    guard !arguments.has("json") else {
+      throw CommandError(.usage, "ctl canary: --watch writes text; leave out --json")
+    }
+    var watch = CanaryWatch(isTerminal: Terminal.standardOutput.isTerminal)
+    let pause = Monitor(false)
+    while true {
+      let answer = try answer(arguments, "GET", "/v1/canary", nil, timeout: .seconds(30))
+      try StandardOutput.write(watch.text(of: answer))
+      if watch.isOver { return CanaryWatch.hasSucceeded(answer) ? .succeeded : .failed }
+      _ = pause.wait(upTo: CanaryWatch.interval) { $0 ? true : nil }
+    }
   }
 
   static let promote = CommandDescription(

@@ -1,0 +1,36 @@
+import SluiceAssembly
+import SluiceJSON
+
+/// What `sluice ctl canary --watch` writes: on a terminal one screen, again and again; elsewhere a text for each decision.
+struct CanaryWatch {
+  static let interval = Duration.milliseconds(500)
+  /// Moves to the upper left corner. The lines are overwritten one by one, so that the screen does not flicker.
+  private static let (home, clearLine, clearBelow) = ("\u{1B}[H", "\u{1B}[K", "\u{1B}[J")
+
+  private let isTerminal: Bool
+  private var decision: [Int64] = []
+  /// Whether a canary was running at the last answer.
+  private var wasRunning = false
+  private(set) var isOver = false
+
+  init(isTerminal: Bool) { self.isTerminal = isTerminal }
+
+  /// The text to write for the engine's answer; empty if nothing is new.
+  mutating func text(of answer: JSONValue) -> String {
+    isOver = answer["canary"] == nil
+    let last = answer["history"].flatMap { Array($0.elements).last }
+    let decision = [last?["id"]?.integer, answer["canary"]?["step"]?.integer].map { $0 ?? 0 }
+    defer { (self.decision, wasRunning) = (decision, !isOver) }
+    let text = CanaryText(answer).text
+    if isTerminal {
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      return Self.home + lines.map { $0 + Self.clearLine }.joined(separator: "\n") + Self.clearBelow
+    }
+    return decision == self.decision && wasRunning == !isOver ? "" : text + (isOver ? "" : "\n")
+  }
+
+  /// Whether the last canary was published, or was not decided.
+  static func hasSucceeded(_ answer: JSONValue) -> Bool {
+    answer["history"].flatMap { Array($0.elements).last }?["outcome"]?.string != "rolled-back"
+  }
+}
