@@ -22,7 +22,7 @@ import Testing
     let latencies = #"{"fromMs": [1, 2, 4, 8], "candidate": [1, 70, 8, 0], "control": [0, 0, 1, 1000000]}"#
     let lines = CanaryText(try Self.answer(Self.canary(latencies))).text.split(separator: "\n").map(String.init)
     #expect(lines.contains { $0.hasPrefix("latency    1.00 ms  8.00 ms") }, "\(lines)")
-    #expect(lines.contains("candidate  ▁█▂ ") && lines.contains("control      ▁█"), "\(lines)")
+    #expect(lines.contains("candidate  ▁█▂") && lines.contains("control      ▁█"), "\(lines)")
     #expect(
       lines.contains(
         "the arms are compared next at 200 requests of the candidate; 9 or more failed requests would end the canary"))

@@ -51,7 +51,8 @@ struct CanaryText {
     var table = TextTable("latency", from + String(repeating: " ", count: space) + last, trailing: 1)
     for name in ["candidate", "control"] {
       let counts = latencies[name].map { $0.elements.map { $0.number ?? 0 } } ?? []
-      let sums = columns.map { start in counts.dropFirst(start).prefix(width).reduce(0, +) }
+      var sums = columns.map { start in counts.dropFirst(start).prefix(width).reduce(0, +) }
+      while sums.last == 0 { sums.removeLast() }
       let most = max(sums.max() ?? 0, 1)
       let bars = sums.map { sum in
         sum > 0 ? blocks[Int((sum / most * Double(blocks.count - 1)).rounded())] : Character(" ")
