@@ -124,7 +124,7 @@ no_failures
 say "release 2 (1.1) was swapped in under load, and no request failed"
 
 publish build-1.2/stamp.so
-until_true "release 3 was refused" says 'it failed its probation'
+until_true "release 3 was refused" says 'it failed in service'
 until_true "1.1 serves again" serves 1.1
 installed 2 || fail "release 2 is not the installed one after the probation of release 3"
 says "$(sha256sum build-1.2/stamp.so | cut -c1-64)" || fail "the status does not have the refused hash"

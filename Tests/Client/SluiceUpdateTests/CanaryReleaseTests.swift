@@ -102,6 +102,7 @@ import Testing
     try await UpdatedEngine.run(on: machine, Self.canary) { running in
       let isRunning = try await eventually { await running.engine.status.canary != nil }
       #expect(isRunning)
+      #expect(try machine.status()["probation"]?["release"] == 2)
       #expect(try await builds(of: running) == ["1.0", "1.1"])
       try await running.engine.promoteCanary()
       try await waitForStatus("release 2 passes") { $0["good"]?.elements.contains(2) == true }

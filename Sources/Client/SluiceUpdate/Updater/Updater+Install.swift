@@ -245,6 +245,14 @@ extension Updater {
     for hash in known.subtracting(objections) { try? engine.clearRefusals(hash: hash) }
   }
 
+  /// Whether the engine serves other builds than those of a release.
+  func isBehind(_ release: Int64, _ status: EngineStatus) -> Bool {
+    plugins.contains { plugin in
+      guard let id = plugin.releaseID, let hash = folder.buildHash(id, of: release) else { return false }
+      return status.serving(plugin.name).map { $0.hash != hash } ?? false
+    }
+  }
+
   /// Loads a release that another process has installed in the meantime.
   func follow(installed engine: Engine?) async throws(UpdateError) {
     guard let engine, let state = try folder.state(), let installed = state.installed,
@@ -255,12 +263,8 @@ extension Updater {
     let status = await engine.status
     // The canary can be this release. Another release waits for its end.
     guard status.canary == nil else { return }
-    let isBehind = plugins.contains { plugin in
-      guard let id = plugin.releaseID, let hash = folder.buildHash(id, of: installed) else { return false }
-      return status.serving(plugin.name).map { $0.hash != hash } ?? false
-    }
     let isDisabled = service.withLock { $0.beforeDisabling != nil }
-    guard isDisabled ? isUsable : isBehind else { return }
+    guard isDisabled ? isUsable : isBehind(installed, status) else { return }
     // A command without an engine has installed the release, so the release is on probation in this process.
     if state.probation?.release == installed, state.probation?.owner == nil {
       let session = try await UpdateSession.begin(self)

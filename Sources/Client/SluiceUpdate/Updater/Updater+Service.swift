@@ -102,11 +102,11 @@ extension Updater: EngineUpdater {
       service.beforeDisabling = isDisabled ? configuration : nil
     }
     engine.setUpdater(self)
-    if let probation = state?.probation, probation.owner == .current { passLater(probation.release) }
     let task: Task<Void, Never> = Task.detached { [weak self] in
       guard let self else { return }
       // The engine starts with other builds if the canary of the installed release was not decided.
       try? await follow(installed: engine)
+      if let probation = state?.probation, probation.owner == .current { passLater(probation.release) }
       await runSchedule()
     }
     service.withLock { $0.schedule = task }
@@ -118,10 +118,9 @@ extension Updater: EngineUpdater {
     let task: Task<Void, Never> = Task.detached { [weak self] in
       try? await Task.sleep(for: duration)
       await self?.waitForLoops()
-      // The end of a canary is reported by itself.
-      guard !Task.isCancelled, let self, await service.withLock({ $0.engine })?.status.canary == nil,
-        let session = try? await UpdateSession.begin(self)
-      else { return }
+      guard !Task.isCancelled, let self, let engine = service.withLock({ $0.engine }) else { return }
+      // During a canary of the release, the engine also serves the builds before it, and later reports the canary's end.
+      guard await !isBehind(release, engine.status), let session = try? await UpdateSession.begin(self) else { return }
       defer { session.end() }
       guard session.state.installed == release, session.state.probation?.owner == .current else { return }
       try? session.pass(release)
