@@ -54,7 +54,10 @@ import Testing
     #expect(watch.text(of: try Self.answer(Self.canary(step: 2))).contains("step 2 of 2"))
     let end = try Self.answer(nil, history: report)
     #expect(watch.text(of: end).contains("no canary is running; the last decision:"))
-    #expect(watch.isOver && !CanaryWatch.hasSucceeded(end))
-    #expect(CanaryWatch.hasSucceeded(try Self.answer(nil)))
+    #expect(watch.isOver && watch.hasFailed(end))
+    let rollback = #"{"id": 8, "trigger": "rollback", "outcome": "published", "snapshot": 1}"#
+    #expect(watch.hasFailed(try Self.answer(nil, history: rollback)))
+    var late = CanaryWatch(isTerminal: false)
+    #expect(!late.text(of: end).isEmpty && late.isOver && !late.hasFailed(end))
   }
 }

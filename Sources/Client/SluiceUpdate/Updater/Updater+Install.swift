@@ -74,7 +74,8 @@ extension Updater {
     }
     let mustLeave =
       isReplaced || session.state.installed != nil && !session.unusable(in: session.state.installed).isEmpty
-    let hasCanary = await engine?.status.canary != nil
+    let status = await engine?.status
+    let hasCanary = status.map { $0.canary != nil && !servesForbidden($0) } ?? false
     let isImmediate =
       switch timing {
       case .immediate: !hasCanary || mustLeave
@@ -190,8 +191,10 @@ extension Updater {
       if let before {
         _ = try await engine.reload(before)
       } else {
-        // A swap with a canary would wait for the end of the running one.
-        let choice = await engine.status.canary == nil ? canary : .none
+        // A swap with a canary would wait for the end of the running one. Beside a canary, a build that must not serve
+        // would go on.
+        let status = await engine.status
+        let choice = status.canary == nil && !servesForbidden(status) ? canary : .none
         _ = try await engine.swap(plugins: self.plugins.map(\.name), sources: [:], canary: choice)
       }
       return nil
@@ -208,7 +211,16 @@ extension Updater {
     let session = try await UpdateSession.begin(self)
     defer { session.end() }
     if let engine { adjustRefusals(session.state, engine) }
-    guard let installed = session.state.installed, !session.unusable(in: installed).isEmpty else { return nil }
+    guard let installed = session.state.installed else { return nil }
+    guard !session.unusable(in: installed).isEmpty else {
+      session.end()
+      // The installed release is a canary beside a build that was revoked.
+      guard let engine, await servesForbidden(engine.status), let error = await load(engine, canary: .none) else {
+        return nil
+      }
+      throw UpdateError(
+        .refused, "release \(installed)", "it does not take the place of a revoked build: \(error.report)")
+    }
     let reasons = session.disablingReasons()
     if let good = session.fallback() {
       let words = "release \(good) serves again, since a build of release \(installed) must not serve any more"
@@ -243,6 +255,14 @@ extension Updater {
     }
     // This does not affect builds that the program itself has refused.
     for hash in known.subtracting(objections) { try? engine.clearRefusals(hash: hash) }
+  }
+
+  /// Whether the engine serves a build that was revoked or refused.
+  private func servesForbidden(_ status: EngineStatus) -> Bool {
+    guard let state = (try? folder.state()) ?? nil else { return false }
+    return plugins.contains { plugin in
+      plugin.releaseID != nil && status.serving(plugin.name).map { state.objection(to: $0.hash) != nil } ?? false
+    }
   }
 
   /// Whether the engine serves other builds than those of a release.

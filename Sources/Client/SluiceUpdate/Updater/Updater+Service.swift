@@ -120,7 +120,10 @@ extension Updater: EngineUpdater {
       await self?.waitForLoops()
       guard !Task.isCancelled, let self, let engine = service.withLock({ $0.engine }) else { return }
       // During a canary of the release, the engine also serves the builds before it, and later reports the canary's end.
-      guard await !isBehind(release, engine.status), let session = try? await UpdateSession.begin(self) else { return }
+      // The end of its probation is reported too.
+      let status = await engine.status
+      guard !isBehind(release, status), status.probation == nil, let session = try? await UpdateSession.begin(self)
+      else { return }
       defer { session.end() }
       guard session.state.installed == release, session.state.probation?.owner == .current else { return }
       try? session.pass(release)
@@ -197,10 +200,13 @@ extension Updater: EngineUpdater {
   // MARK: What the engine reports
 
   package func swapEnded(_ report: SwapReport) {
-    // If the engine rolls back or ends a canary by itself, it calls `buildsWereRefused`.
-    guard report.outcome == .published else { return }
-    if report.trigger == .rollback { return later { updater in await updater.noteReturnByOperator() } }
-    if report.trigger == .canary || report.endedCanary != nil { later { updater in await updater.noteEndOfCanary() } }
+    // If the engine rolls back or ends a canary by itself, it has called `buildsWereRefused` before.
+    if report.trigger == .rollback, report.outcome == .published {
+      later { updater in await updater.noteReturnByOperator() }
+    }
+    if report.endedCanary != nil || report.trigger == .canary && report.outcome == .published {
+      later { updater in await updater.noteEndOfCanary() }
+    }
   }
 
   package func buildsWereRefused(_ hashes: [String], because reason: String) {
@@ -219,10 +225,12 @@ extension Updater: EngineUpdater {
     }
   }
 
-  /// A canary was published. Its probation follows, unless there is none.
+  /// A canary has ended. If it was published, its probation follows, unless there is none. If it has ended the probation
+  /// of a release, this release passes after a time.
   private func noteEndOfCanary() async {
-    guard let engine = service.withLock({ $0.engine }), await engine.status.probation == nil,
-      let session = try? await UpdateSession.begin(self)
+    guard let engine = service.withLock({ $0.engine }) else { return }
+    let status = await engine.status
+    guard status.probation == nil, status.canary == nil, let session = try? await UpdateSession.begin(self)
     else { return }
     defer { session.end() }
     guard let probation = session.state.probation, probation.release == session.state.installed,

@@ -50,7 +50,7 @@ struct CanaryText {
     let space = max(columns.underestimatedCount - from.count - last.count, 2)
     var table = TextTable("latency", from + String(repeating: " ", count: space) + last, trailing: 1)
     for name in ["candidate", "control"] {
-      let counts = latencies[name].map { $0.elements.map { $0.number ?? 0 } } ?? []
+      let counts = latencies[name].map { $0.elements.map { min(max($0.number ?? 0, 0), 1e15) } } ?? []
       var sums = columns.map { start in counts.dropFirst(start).prefix(width).reduce(0, +) }
       while sums.last == 0 { sums.removeLast() }
       let most = max(sums.max() ?? 0, 1)

@@ -11,6 +11,7 @@ struct CanaryWatch {
   private var decision: [Int64] = []
   /// Whether a canary was running at the last answer.
   private var wasRunning = false
+  private var hasRun = false
   private(set) var isOver = false
 
   init(isTerminal: Bool) { self.isTerminal = isTerminal }
@@ -18,6 +19,7 @@ struct CanaryWatch {
   /// The text to write for the engine's answer; empty if nothing is new.
   mutating func text(of answer: JSONValue) -> String {
     isOver = answer["canary"] == nil
+    hasRun = hasRun || !isOver
     let last = answer["history"].flatMap { Array($0.elements).last }
     let decision = [last?["id"]?.integer, answer["canary"]?["step"]?.integer].map { $0 ?? 0 }
     defer { (self.decision, wasRunning) = (decision, !isOver) }
@@ -29,8 +31,9 @@ struct CanaryWatch {
     return decision == self.decision && wasRunning == !isOver ? "" : text + (isOver ? "" : "\n")
   }
 
-  /// Whether the last canary was published, or was not decided.
-  static func hasSucceeded(_ answer: JSONValue) -> Bool {
-    answer["history"].flatMap { Array($0.elements).last }?["outcome"]?.string != "rolled-back"
+  /// Whether the canary that was watched has returned to the old build.
+  func hasFailed(_ answer: JSONValue) -> Bool {
+    let last = answer["history"].flatMap { Array($0.elements).last }
+    return hasRun && (last?["outcome"]?.string == "rolled-back" || last?["trigger"]?.string == "rollback")
   }
 }

@@ -96,7 +96,7 @@ enum CtlCommand {
     while true {
       let answer = try answer(arguments, "GET", "/v1/canary", nil, timeout: .seconds(30))
       try StandardOutput.write(watch.text(of: answer))
-      if watch.isOver { return CanaryWatch.hasSucceeded(answer) ? .succeeded : .failed }
+      if watch.isOver { return watch.hasFailed(answer) ? .failed : .succeeded }
       _ = pause.wait(upTo: CanaryWatch.interval) { $0 ? true : nil }
     }
   }

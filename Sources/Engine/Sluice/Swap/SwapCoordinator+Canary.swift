@@ -13,12 +13,17 @@ extension SwapCoordinator {
       Result { () throws(PluginError) in
         let list = try store.canaryList()
         var records: [CanaryRecord] = []
-        for new in snapshot.generations where !base.holds(new) {
-          guard let old = base.generation(of: new.library),
-            let record = try list.begin(
-              new.library, new.hash, percent: settings.steps[0], replacing: old.hash, at: old.copy)
-          else { continue }
-          records.append(record)
+        do throws(PluginError) {
+          for new in snapshot.generations where !base.holds(new) {
+            guard let old = base.generation(of: new.library),
+              let record = try list.begin(
+                new.library, new.hash, percent: settings.steps[0], replacing: old.hash, at: old.copy)
+            else { continue }
+            records.append(record)
+          }
+        } catch {
+          for record in records { record.end(.replaced) }
+          throw error
         }
         return records
       }
@@ -133,13 +138,26 @@ extension CanaryChoice {
   }
 }
 
-extension CanaryProgress {
-  /// Ends the records when a snapshot is published: the canary itself, or one that ended it.
-  func endRecords(publishing new: Snapshot, _ kind: SwapQueue.Kind?) {
-    let end: CanaryRecord.End =
-      if new === snapshot { .replaced } else if kind?.isAbort == true {
-        .refused
-      } else if kind?.isReturn == false { .replaced } else { .unfinished }
-    for record in records { record.end(end) }
+extension SwapCoordinator {
+  /// Updates the records when a snapshot is published: a canary that is decided, or one that has ended it.
+  func endRecords(of decided: CanaryProgress?, publishing new: Snapshot, after old: Snapshot, _ kind: SwapQueue.Kind?) {
+    for record in decided?.records ?? [] { record.end(end(of: record, publishing: new, kind)) }
+    guard let kind, !kind.isReturn, new !== old else { return }
+    for build in new.generations where !old.holds(build) { store.canaries?.remove(build.library, build.hash) }
+  }
+
+  private func end(
+    of record: CanaryRecord, publishing new: Snapshot, _ kind: SwapQueue.Kind?
+  ) -> CanaryRecord.End {
+    // Without the refusal, the next process would take the record for one whose refusal was cleared.
+    if kind?.isAbort == true { return store.refusals?.isStored(record.build) == true ? .refused : .unfinished }
+    // A swap of other plugins leaves the old build in service.
+    return new.generation(of: record.library)?.hash == record.old ? .unfinished : .replaced
+  }
+
+  /// The process will end, and can be killed before the engine has ended. That is no fault of the canary.
+  func leaveRecords() {
+    let records = state.withLock { $0.machine.canary == nil ? [] : $0.canary?.records ?? [] }
+    for record in records { record.end(.unfinished) }
   }
 }

@@ -58,7 +58,7 @@ extension SwapCoordinator {
       return (request, old, new, canary, decided)
     }
     guard let (request, old, new, canary, decided) = found else { return }
-    decided?.endRecords(publishing: new, request?.kind)
+    if settlement.canary == nil { endRecords(of: decided, publishing: new, after: old, request?.kind) }
     runtime.callOuts = new.configuration.callOutLimits
     if new !== old { new.serve(after: old) }
     if let canary { settle(canary, settlement, beside: new) }

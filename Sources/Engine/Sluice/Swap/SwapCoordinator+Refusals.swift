@@ -73,7 +73,8 @@ extension SwapCoordinator {
     guard let finding = canaries.finding(of: library, build) else { return nil }
     if finding.state == .crashed {
       refuse(build, because: Self.crash(at: finding.percent), plugin)
-      canaries.refuse(library, build)
+      // Otherwise the next start finds the crash again.
+      if refusals.isStored(build) { canaries.refuse(library, build) }
     }
     let reason = refusals.reason(for: build)
     // Somebody has cleared the refusal.
@@ -89,6 +90,9 @@ extension SwapCoordinator {
       }
     let words = "plugin \"\(plugin)\": the build at \(library) (\(build.hex.prefix(12))) \(state)"
     do throws(PluginError) {
+      if let reason = refusals.reason(for: finding.old) {
+        throw PluginError(.knownBad, .plugin(name: nil, path: finding.copy), "is refused too: \(reason)")
+      }
       let allowed = configuration.allowed(of: library)
       guard let old = try LibraryReading(finding.copy, of: library, nil, store, allowed), old.image.hash == finding.old
       else {

@@ -138,7 +138,7 @@ extension SwapCoordinator {
         Result { () throws(PluginError) in
           let allowed = goal.configuration.allowed(of: library)
           let reading = try LibraryReading(file, of: library, known?.hash, store, allowed)
-          guard goal.kind == .start, let reading else { return reading }
+          guard goal.kind == .start, file == library, let reading else { return reading }
           return replacement(of: reading, library, goal.configuration) ?? reading
         }
       }

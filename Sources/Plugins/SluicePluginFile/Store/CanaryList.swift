@@ -62,9 +62,9 @@ package struct CanaryList: Sendable {
       state: state, percent: content.percent, old: content.old, copy: path + CanaryRecord.copySuffix, record: path)
   }
 
-  /// Removes the record of a build.
+  /// Removes the record of a build, unless a process still runs the canary.
   package func remove(_ library: String, _ build: ContentHash) {
-    CanaryRecord.remove(path(of: library, build))
+    if finding(of: library, build)?.state != .running { CanaryRecord.remove(path(of: library, build)) }
   }
 
   /// Removes the records of a library's other builds, whose canaries are over because its file has changed.
@@ -102,7 +102,7 @@ package struct CanaryList: Sendable {
     mkdir(store + "/canaries", 0o700)
     mkdir(folder, 0o700)
     let content = CanaryRecord.Content(state: .running, percent: percent, old: old)
-    return try CanaryRecord(at: path(of: library, build), content, copy, in: store)
+    return try CanaryRecord(of: library, build, at: path(of: library, build), content, copy, in: store)
   }
 
   private func path(of library: String, _ build: ContentHash) -> String {
@@ -134,12 +134,18 @@ package final class CanaryRecord: Sendable {
     var isOver = false
   }
 
+  /// The path of the library in the configuration.
+  package let library: String
+  /// The new build, and the build that it is to replace.
+  package let (build, old): (ContentHash, ContentHash)
   private let path: String
   private let file: FileDescriptor
   private let entry: Locked<Entry>
 
   /// Creates the files under temporary names, and renames them when they are complete and locked.
-  fileprivate init(at path: String, _ content: Content, _ copy: String, in store: String) throws(PluginError) {
+  fileprivate init(
+    of library: String, _ build: ContentHash, at path: String, _ content: Content, _ copy: String, in store: String
+  ) throws(PluginError) {
     let temporary = "\(path).\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 16))"
     defer {
       // After the renames, these paths do not exist.
@@ -151,6 +157,7 @@ package final class CanaryRecord: Sendable {
       link(copy, temporary + Self.copySuffix) == 0,
       rename(temporary + Self.copySuffix, path + Self.copySuffix) == 0, rename(temporary, path) == 0
     else { throw StoreFolder.error(store, "the canary cannot be recorded, so it does not begin") }
+    (self.library, self.build, old) = (library, build, content.old)
     self.path = path
     self.file = file
     entry = Locked(Entry(content: content))

@@ -70,6 +70,11 @@ package final class RefusalList: Sendable {
     }
   }
 
+  /// Whether the next process refuses that content too.
+  package func isStored(_ hash: ContentHash) -> Bool {
+    refusals.withLock { $0[hash.hex]?.isStored == true } && access(path(of: hash), F_OK) == 0
+  }
+
   private func stands(_ refusal: Refusal, _ hash: String) -> Bool {
     !refusal.isStored || access("\(folder)/\(hash)", F_OK) == 0 || errno != ENOENT
   }

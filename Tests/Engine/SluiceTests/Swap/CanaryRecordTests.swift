@@ -159,6 +159,49 @@ import Testing
     await self.end(next.engine)
   }
 
+  /// The record of an undecided canary is over as soon as its build is published.
+  @Test func `a build that is published after its canary was left serves after a restart`() async throws {
+    try await fixture.engine.rollback()
+    #expect(records.count == 2)
+    let swap = await fixture.engine.swaps.submit(.swap(nil, endsCanary: true), canary: .none)
+    #expect(swap.0.outcome == .published && records.isEmpty)
+    await fixture.engine.shutdown(drain: .seconds(5))
+    let next = try next()
+    #expect(try await stamps(next.engine) == ["2"])
+    await end(next.engine)
+  }
+
+  @Test func `if a refusal cannot be stored, the record says that the canary is not decided`() async throws {
+    try fixture.folder.write("in the way", to: "store/refused")
+    try await fixture.engine.abortCanary()
+    await fixture.engine.shutdown(drain: .seconds(5))
+    for _ in 1...2 {
+      let next = try next()
+      #expect(try await stamps(next.engine) == ["1"])
+      await next.engine.shutdown(drain: .seconds(5))
+    }
+    await end()
+  }
+
+  @Test func `a process that was asked to end, and is killed then, does not count as crashed`() async throws {
+    fixture.engine.endIsNear()
+    try await copyStore()
+    let next = try next(store: "copy")
+    #expect(try await stamps(next.engine) == ["1"])
+    #expect(await next.engine.status.refused.isEmpty)
+    await end(next.engine, fixture.engine)
+  }
+
+  @Test func `an old build that was refused in the meantime does not serve instead`() async throws {
+    let old = try #require(await fixture.engine.status.generations.first?.hash)
+    try fixture.engine.refuse(hash: old, because: "the moon fell")
+    await fixture.engine.shutdown(drain: .seconds(5))
+    let next = try next()
+    #expect(next.says("is refused too: the moon fell"), "\(next.log.value)")
+    #expect(try await stamps(next.engine) == ["2"])
+    await end(next.engine)
+  }
+
   @Test func `a canary that cannot be recorded does not begin`() async throws {
     try await fixture.engine.promoteCanary()
     FileTree.remove(fixture.path("store/canaries"))
