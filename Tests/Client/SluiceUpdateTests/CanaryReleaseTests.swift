@@ -87,6 +87,28 @@ import Testing
     }
   }
 
+  @Test func `a release that revokes the build beside a canary ends the canary and serves at once`() async throws {
+    try await run { running in
+      let revoked = try await releases.target("1.0").sha256
+      try await releases.publish("1.2", revoking: [revoked])
+      let result = await running.updater.check()
+      #expect(result.release == 3, "\(result)")
+      #expect(await running.engine.status.canary == nil)
+      #expect(try await builds(of: running) == ["1.2"])
+    }
+  }
+
+  @Test func `a release that revokes the serving build is no canary beside it`() async throws {
+    try await releases.publish("1.0")
+    try await UpdatedEngine.run(on: machine, Self.canary) { running in
+      let revoked = try await releases.target("1.0").sha256
+      try await releases.publish("1.1", revoking: [revoked])
+      #expect(await running.updater.check(.immediate).action == .installed)
+      #expect(await running.engine.status.canary == nil)
+      #expect(try await builds(of: running) == ["1.1"])
+    }
+  }
+
   @Test func `a rollback during a canary returns to the release before it`() async throws {
     try await run { running in
       try await running.engine.rollback()
