@@ -225,8 +225,8 @@ extension Updater: EngineUpdater {
     }
   }
 
-  /// A canary has ended. If it was published, its probation follows, unless there is none. If it has ended the probation
-  /// of a release, this release passes after a time.
+  /// Called when the engine has ended a canary. If the engine has no probation now, nothing else will report that the
+  /// installed release has passed.
   private func noteEndOfCanary() async {
     guard let engine = service.withLock({ $0.engine }) else { return }
     let status = await engine.status
