@@ -249,8 +249,9 @@ let package = Package(
     .target(
       name: "Sluice",
       dependencies: [
-        "SluiceAssembly", "SluicePlugin", "SluicePluginHost", "SluicePluginFile", "SluiceTrial", "SluiceTransport",
-        "SluiceLoop", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceJSON", "SluiceSupport",
+        "SluiceReplay", "SluiceAssembly", "SluicePlugin", "SluicePluginHost", "SluicePluginFile", "SluiceTrial",
+        "SluiceTransport", "SluiceLoop", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceJSON",
+        "SluiceSupport",
       ], swiftSettings: strict),
     // The calls of a client, downloads and forms. Separate from Sluice, because a program may use the engine alone.
     .target(
@@ -277,12 +278,12 @@ let package = Package(
         "SluicePluginHost", "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CCrypto",
         "SluicePlugin",
       ], swiftSettings: strict),
-    // Journals as text and JSON, recordings, and their comparison. Separate from the engine, because few programs
-    // replay.
+    // Journals as text and JSON, recordings, and their comparison. Separate from the engine, because few programs name
+    // these types.
     .target(
       name: "SluiceReplay",
       dependencies: [
-        "Sluice", "SluiceAssembly", "SluiceTransport", "SluiceLoop", "SluicePluginHost", "SluicePluginFile",
+        "SluiceAssembly", "SluiceTransport", "SluiceLoop", "SluicePluginHost", "SluicePluginFile",
         "SluiceTrial", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceJSON", "SluiceSupport",
       ], swiftSettings: strict),
     // Separate from Sluice, so that a program without a control socket links no server.

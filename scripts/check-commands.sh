@@ -73,6 +73,7 @@ mask() {
     s/^[0-9]{3} failed$/COUNT failed/; s/after [0-9]{3} transactions$/after COUNT transactions/
     s/[0-9.]+ (faults and violations per)/COUNT \1/
     s/failed [0-9,]+ of [0-9,]+ against 0 of [0-9,]+, p [=<] [0-9e-]+/failed COUNTS/
+    s/different in [0-9,]+ of [0-9,]+ samples/different in COUNTS/; s/same, [0-9,]+ different, 0 not compared, [0-9,]+ dropped/same, COUNTS/
     # Ids and hashes.
     s/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/ID/g; s/[0-9a-f]{32}-[0-9a-f]{16}/ID/g; s/\b[0-9a-f]{12,}\b/HASH/g
     # Text that depends on the machine, and on the versions of libraries.

@@ -77,7 +77,7 @@ _sluice() {
     "echo") options="--port --host --help" ;;
     "verify-trace") options="--json --help" operands="-f" ;;
     "ctl status") options="--socket --json --help" ;;
-    "ctl swap") options="--config --canary --hold --by --now --socket --json --help" ;;
+    "ctl swap") options="--config --canary --hold --by --shadow --share --now --socket --json --help" ;;
     "ctl canary") options="--watch --socket --json --help" ;;
     "ctl promote") options="--socket --json --help" ;;
     "ctl abort") options="--socket --json --help" ;;

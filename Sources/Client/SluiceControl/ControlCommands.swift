@@ -40,19 +40,19 @@ struct ControlCommands: Sendable {
   }
 
   func swap(_ document: JSONValue) async throws(ControlError) -> ControlAnswer {
-    try document.check(["plugins", "configuration", "sources", "canary"])
+    try document.check(["plugins", "configuration", "sources"] + CanarySettings.members)
     let plugins = try document.names("plugins")
     let sources = try document.paths("sources")
     guard let source = document["configuration"], !source.isNull else {
-      let canary = try canary(document["canary"])
+      let canary = try canary(document)
       return try await report { () throws(SwapError) in
         try await engine.swap(plugins: plugins, sources: sources, canary: canary)
       }
     }
-    guard document["canary"].map(\.isNull) ?? true else {
+    if let member = CanarySettings.members.first(where: { document[$0].map { !$0.isNull } ?? false }) {
       throw ControlError(
-        .invalidRequest, "\"canary\" and \"configuration\" are both given",
-        advice: "leave out \"canary\": a configuration is published at once")
+        .invalidRequest, "\"\(member)\" and \"configuration\" are both given",
+        advice: "leave out \"\(member)\": a configuration is published at once")
     }
     guard plugins == nil else {
       throw ControlError(
@@ -64,13 +64,19 @@ struct ControlCommands: Sendable {
   }
 
   /// Whether a swap begins a canary. An object has the settings that differ from those of the configuration.
-  private func canary(_ value: JSONValue?) throws(ControlError) -> CanaryChoice {
-    guard let value, !value.isNull else { return .configured }
-    if value.bool == false { return .none }
+  private func canary(_ document: JSONValue) throws(ControlError) -> CanaryChoice {
+    let given = CanarySettings.members.compactMap { document[$0] }.filter { !$0.isNull }
+    if given.isEmpty { return .configured }
+    if document["canary"]?.bool == false {
+      guard given.count == 1 else {
+        throw ControlError(.invalidRequest, "\"shadow\" is given, and \"canary\" is false, which publishes at once")
+      }
+      return .none
+    }
     do throws(ConfigurationError) {
-      return .settings(try CanarySettings(value, over: engine.configuration.swap.canary))
+      return .settings(try CanarySettings(document, over: engine.configuration.swap.canary))
     } catch {
-      throw ControlError(.invalidRequest, "canary: \(error.location.key): \(error.reason)", advice: error.advice)
+      throw ControlError(.invalidRequest, "\(error.location.key): \(error.reason)", advice: error.advice)
     }
   }
 
@@ -79,7 +85,7 @@ struct ControlCommands: Sendable {
     let status = await engine.status.document()
     let reports = status["history"].map { Array($0.elements) } ?? []
     let document = JSONValue.object()
-    document["canary"] = status["canary"]
+    for member in ["canary", "deciding"] { document[member] = status[member] }
     document["history"] = .array(
       of: reports.filter { report in
         report["canary"] != nil || report["endedCanary"] != nil

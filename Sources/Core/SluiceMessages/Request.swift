@@ -20,6 +20,8 @@ public struct Request: Sendable {
   public var wantsJournal = false
   /// Whether the result includes the answers from the wire, so that the request can be replayed.
   public var wantsRecording = false
+  /// Whether the recording is a sample, which is kept in memory and has no large bodies.
+  package var isSample = false
   /// The ``trailers`` and the ``options``, behind one reference: few requests have any.
   private var extras: SharedValue<Extras>?
 

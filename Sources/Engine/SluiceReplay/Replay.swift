@@ -3,6 +3,7 @@ package import SluiceJSON
 import SluiceMessages
 public import SluicePipeline
 import SluicePluginHost
+import SluiceSupport
 import SluiceTrial
 
 /// Runs recorded exchanges through an old and a new build and reports what the stages did differently.
@@ -39,7 +40,8 @@ public struct Replay: Sendable {
     ///   - libraries: the files to load, by the library's path in the configuration. Others are loaded from that path.
     public init(configuration: [UInt8], file: String? = nil, libraries: [String: String] = [:]) {
       self.configuration = configuration
-      self.file = file
+      // The child process does not know the folder in which this program was started.
+      self.file = file.map(SystemPath.absolute)
       self.libraries = libraries
     }
 
@@ -63,6 +65,9 @@ public struct Replay: Sendable {
   /// The response document that answers call-outs to which the recordings have no answer. Nil lets them fail, and the
   /// report says that they were not compared.
   package var callOutAnswer: JSONValue?
+
+  /// What is not compared, as ``ReplayDifference/subject`` names it.
+  package var ignored: Set<String> = []
 
   /// - Parameter helper: the path of the `sluice` command. Nil takes the first of these that exists: this program, if
   ///   it is the command itself; the command in this program's folder; the first command on `PATH`. If none exists, the
@@ -111,7 +116,7 @@ public struct Replay: Sendable {
               ?? "\(unfinished.isEmpty ? "a build" : unfinished) had ended before"))
         continue
       }
-      var comparison = ReplayComparison(index: index, request: request, old: before, new: after)
+      var comparison = ReplayComparison(index: index, request: request, old: before, new: after, ignoring: ignored)
       comparison.compare(with: recordings[index].outcome, old: before)
       report.comparisons.append(comparison)
     }

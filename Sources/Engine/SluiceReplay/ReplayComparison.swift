@@ -1,4 +1,3 @@
-import Sluice
 import SluiceMessages
 package import SluicePipeline
 
@@ -55,10 +54,13 @@ package struct ReplayComparison: Sendable, Hashable {
   /// - Parameters:
   ///   - old: all runs of the same exchange. With two or more runs, differences between them are reported separately.
   ///   - new: the same for the new build.
-  package init(index: Int, request: String, old: [ReplayedExchange], new: [ReplayedExchange]) {
+  ///   - ignored: the subjects that are not compared.
+  package init(
+    index: Int, request: String, old: [ReplayedExchange], new: [ReplayedExchange], ignoring ignored: Set<String> = []
+  ) {
     self.index = index
     self.request = request
-    let matching = ReplayMatching(old.map { ReplayFacts($0) }, new.map { ReplayFacts($0) })
+    let matching = ReplayMatching(old.map { ReplayFacts($0) }, new.map { ReplayFacts($0) }, ignoring: ignored)
     (differences, varying, variations) = (matching.differences, matching.varying, matching.variations)
     notCompared = matching.unclear.map {
       "\($0.placeText): \($0.subject) differs between two runs of one build"
@@ -100,14 +102,14 @@ private struct ReplayMatching {
   private(set) var unclear: [ReplayDifference] = []
   private(set) var variations: [ReplayVariation] = []
 
-  init(_ old: [ReplayFacts], _ new: [ReplayFacts]) {
+  init(_ old: [ReplayFacts], _ new: [ReplayFacts], ignoring ignored: Set<String>) {
     self.old = old
     self.new = new
-    compare()
+    compare(ignored)
   }
 
-  private mutating func compare() {
-    for key in keys {
+  private mutating func compare(_ ignored: Set<String>) {
+    for key in keys where ignored.isEmpty || !ignored.contains(key.part) {
       // If only one build made a call, only the call is reported, not everything that it did.
       if key.name != ReplayFacts.call, !isCalled(key.place, old) || !isCalled(key.place, new) { continue }
       compare(key)

@@ -1,4 +1,3 @@
-import Sluice
 import SluiceMessages
 import SluicePipeline
 
@@ -19,6 +18,12 @@ struct ReplayFacts {
   struct Key: Hashable {
     var place: Place
     var name: String
+
+    /// The name without the side of the message.
+    var part: String {
+      let side = ["request ", "response "].first { name.hasPrefix($0) }
+      return side.map { String(name.dropFirst($0.count)) } ?? name
+    }
   }
 
   /// The fact that a stage was called. The value of this fact is never shown.

@@ -1,5 +1,4 @@
 import SluiceAssembly
-import Sluice
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
@@ -36,6 +35,12 @@ struct ReplayPlan: Sendable {
       configuration = try Configuration(
         text: build.configuration, file: build.file, installedPlugins: build.installedPlugins)
     } catch { throw .configuration(error) }
+    // Otherwise both builds would be what is at the path of the library.
+    if let path = build.libraries.keys.sorted().first(where: { !configuration.libraries.contains($0) }) {
+      throw .configuration(
+        ConfigurationError(ConfigurationLocation(file: build.file), "no plugin has the library \(PlainText.path(path))")
+      )
+    }
   }
 
   var secrets: Redactor { configuration.secrets }

@@ -7,9 +7,22 @@ extension ReplayReport {
   ///
   /// - Parameter limit: maximum number of groups to show. The exchanges of a group have the same differences.
   public func text(showing limit: Int = 10) -> String {
-    var lines = failures.map { "\($0.side.rawValue): \($0.error)" }
-    let differing = comparisons.filter { !$0.differences.isEmpty }
-    lines.append(summary(differing.count))
+    let failed = failures.map { "\($0.side.rawValue): \($0.error)" }
+    return (failed + [summary(differing.count)] + findings(showing: limit)).joined(separator: "\n")
+  }
+
+  private var differing: [ReplayComparison] { comparisons.filter { !$0.differences.isEmpty } }
+
+  /// The first difference in one line, with its request; nil if there is none.
+  package var example: String? {
+    differing.first.flatMap { comparison in
+      comparison.differences.first.map { "\(comparison.request): \($0.placeText): \($0.changeText)" }
+    }
+  }
+
+  /// The lines of the text after its summary.
+  package func findings(showing limit: Int = 10) -> [String] {
+    var lines: [String] = []
     let groups = ReplayGroup.all(of: differing)
     for group in groups.prefix(limit) { lines += group.lines }
     let hidden = groups.dropFirst(limit).reduce(into: Set<Int>()) { $0.formUnion($1.exchanges.map(\.index)) }
@@ -21,8 +34,7 @@ extension ReplayReport {
     }
     let reasons = comparisons.flatMap { comparison in comparison.notCompared.map { ($0, comparison.index + 1) } }
     lines += Self.lines(reasons, "not compared", limit)
-    lines += Self.lines(omissions.map { ($0.reason, $0.index + 1) }, "not replayed", limit)
-    return lines.joined(separator: "\n")
+    return lines + Self.lines(omissions.map { ($0.reason, $0.index + 1) }, "not replayed", limit)
   }
 
   private func summary(_ differing: Int) -> String {

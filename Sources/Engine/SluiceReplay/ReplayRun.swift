@@ -1,5 +1,4 @@
 import SluiceAssembly
-import Sluice
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline

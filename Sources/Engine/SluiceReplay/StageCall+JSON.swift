@@ -1,4 +1,4 @@
-import Sluice
+import SluiceAssembly
 public import SluiceJSON
 import SluiceMessages
 public import SluicePipeline

@@ -37,6 +37,38 @@ import Testing
     #expect(lines.contains { $0.hasPrefix("latency    ") && $0.count == 11 + 50 }, "\(lines)")
   }
 
+  private static func shadow(same: Int, notCompared: Int, ageMs: Int = 60001) -> String {
+    """
+    {"step": 0, "steps": [], "percent": 0, "holdMs": 60000, "ageMs": \(ageMs), "candidate": {"snapshot": 2},
+     "shadow": {"percent": 1, "differences": 4, "same": \(same), "different": 2, "notCompared": \(notCompared),
+                "waiting": 1234, "dropped": 0, "findings": ["request 1, GET http://a/", "  a, on_request"]}}
+    """
+  }
+
+  @Test func `a shadow shows what became of the samples, and why it is held`() throws {
+    let text = CanaryText(try Self.answer(Self.shadow(same: 10, notCompared: 13))).text
+    #expect(
+      text == """
+        canary: snapshot 2 is in its shadow, for 60.0 s of 60.0 s
+        \u{20}\u{20}
+
+        samples           \u{20}
+        same             10
+        different         2
+        not compared     13
+        waiting       1,234
+        dropped           0
+
+        request 1, GET http://a/
+          a, on_request
+        held: more than half of the samples were not compared
+        5 or more different samples would end the canary
+
+        """)
+    #expect(!CanaryText(try Self.answer(Self.shadow(same: 10, notCompared: 12))).text.contains("held"))
+    #expect(!CanaryText(try Self.answer(Self.shadow(same: 10, notCompared: 13, ageMs: 1))).text.contains("held"))
+  }
+
   @Test func `on a terminal, each screen is drawn over the one before`() throws {
     var watch = CanaryWatch(isTerminal: true)
     for _ in 1...2 {

@@ -83,6 +83,30 @@ import Testing
     _ = try await run.end()
   }
 
+  @Test func `a build that differs is ended in its shadow, which the command shows`() async throws {
+    let run = try await ControlledRun(isInFolder: true)
+    try run.library.install(2, at: run.folder.path("a.so"))
+    let swap = try await run.ctl("swap", "a", "--shadow", "1h", "--share", "100%", "--canary", "50")
+    #expect(swap.outputText.hasPrefix("swap 1: snapshot 2 is in its shadow (\"a\" "), "\(swap)")
+    let shown = try await run.ctl("canary")
+    #expect(shown.outputText.hasPrefix("canary: snapshot 2 is in its shadow, for "), "\(shown)")
+    #expect(shown.outputText.contains("\n1 or more different samples would end the canary\n"), "\(shown)")
+    let document = try #require(try await run.ctl("canary", "--json").documents.first?["canary"])
+    #expect(
+      document["step"] == 0 && document["percent"]?.number == 0 && document["shadow"]?["percent"]?.number == 100,
+      "\(document)")
+    #expect(document["holdMs"]?.number == 3_600_000 && document["steps"]?.count == 1)
+    let watch = try Tool.start("ctl", "canary", "--watch", "--socket", run.socket)
+    let flow = run.flow()
+    let result = try await watch.wait(upTo: Patience.limit)
+    run.stopFlow()
+    _ = try await flow.value
+    #expect(result.status == 1 && result.outputText.contains(" samples, for instance GET http://"), "\(result)")
+    let ended = try await run.end()
+    #expect(ended.errorText.contains("shadow: "), "\(ended)")
+    #expect(ended.errorText.contains("; samples of its shadow: 0 same, "))
+  }
+
   @Test func `a canary is begun, shown, promoted and ended by command`() async throws {
     let run = try await ControlledRun()
     try run.library.install(2, at: run.folder.path("a.so"))
@@ -126,10 +150,14 @@ import Testing
   @Test(arguments: [
     (["--canary", "1,x"], "--canary expects shares in percent such as 1,10,50, not 1,x"),
     (["--canary", ""], "--canary expects shares in percent such as 1,10,50, not "),
-    (["--canary", "50,10"], "canary: steps[1]: expected more than the step before, found 10.0"),
-    (["--canary", "100"], "canary: steps[0]: expected a number from 0.001 to 99.999, found 100.0"),
-    (["--by", "a b"], "canary: by.header: expected the name of a header"),
-    (["--now", "--hold", "1m"], "--now publishes at once; leave out --canary, --hold and --by"),
+    (["--canary", "50,10"], "canary.steps[1]: expected more than the step before, found 10.0"),
+    (["--canary", "100"], "canary.steps[0]: expected a number from 0.001 to 99.999, found 100.0"),
+    (["--by", "a b"], "canary.by.header: expected the name of a header"),
+    (["--now", "--hold", "1m"], "--now publishes at once; leave out --hold"),
+    (["--now", "--shadow", "1m", "--share", "1"], "--now publishes at once; leave out --shadow and --share"),
+    (["--shadow", "long"], "--shadow"),
+    (["--shadow", "1m", "--share", "half"], "--share expects a percentage such as 1 or 0.5%, not \"half\""),
+    (["--shadow", "1m", "--share", "101%"], "shadow.share: expected a number from 0.001 to 100"),
   ])
   func `a canary that cannot be begun is refused`(_ arguments: [String], _ message: String) async throws {
     let run = try await ControlledRun()

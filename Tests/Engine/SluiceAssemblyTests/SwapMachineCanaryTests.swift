@@ -84,10 +84,23 @@ import Testing
     #expect(Self.judge(&machine, at: .seconds(3001)) == [.request(.step(2), because: nil)])
   }
 
-  @Test func `a canary that need not be compared goes on in silence`() {
+  @Test func `a shadow is a step with a time of its own, and with fewer comparisons`() {
     var machine = Self.running(
-      Machine.Terms(canary: Machine.CanaryTerms(steps: 3, hold: .seconds(30), promotesInSilence: true)))
-    #expect(Self.judge(&machine, at: .seconds(30), isEnough: false) == [.request(.step(2), because: nil)])
+      Machine.Terms(canary: Machine.CanaryTerms(steps: 2, hold: .seconds(30), shadow: .seconds(600))))
+    #expect(machine.canary?.isShadow == true && machine.deadline == .seconds(10))
+    #expect(Self.judge(&machine, at: .seconds(599)) == [])
+    #expect(Self.judge(&machine, at: .seconds(609)) == [.request(.step(2), because: nil)])
+    _ = machine.handle(.requested(2, .step(2)), at: .seconds(609))
+    #expect(Self.take(&machine, at: .seconds(609)) == [Self.settled(2, 1, canary: 2, step: 1)])
+    #expect(machine.canary?.isShadow == false && machine.deadline == .seconds(609) + .milliseconds(100))
+    #expect(Self.judge(&machine, at: .seconds(639)) == [.request(.promotion(2), because: nil)])
+  }
+
+  @Test func `a shadow without steps leads to the publication`() {
+    var machine = Self.running(
+      Machine.Terms(canary: Machine.CanaryTerms(steps: 1, hold: .seconds(30), shadow: .milliseconds(500))))
+    #expect(machine.deadline == .milliseconds(250))
+    #expect(Self.judge(&machine, at: .milliseconds(500)) == [.request(.promotion(2), because: nil)])
   }
 
   @Test func `a breach ends the canary, and refuses its builds`() {

@@ -279,6 +279,11 @@ import Testing
         recordings, old: Replay.Build(file: file), new: Replay.Build(configuration: Array("{".utf8)))
     }
     #expect(throws: ConfigurationError.self) { try Replay.Build(file: "/nowhere.json") }
+    let unknown = try Replay.Build(file: file, libraries: ["/nowhere.so": broken])
+    let wrong = await #expect(throws: EngineError.self) {
+      try await replay.compare(recordings, old: Replay.Build(file: file), new: unknown)
+    }
+    #expect(wrong?.description.contains("no plugin has the library /nowhere.so") == true)
     let missing = try #require(Replay(helper: "/nowhere/sluice"))
     let error = await #expect(throws: EngineError.self) {
       try await missing.compare(recordings, old: Replay.Build(file: file), new: Replay.Build(file: file))

@@ -11,8 +11,8 @@ enum ReportText {
       switch outcome {
       case "published": "published as snapshot \(snapshot)"
       case "canary":
-        "snapshot \(report["canary"]?["snapshot"]?.integer ?? 0) serves "
-          + "\(Figures.percent(report["canary"]?["percent"]?.number ?? 0)) %"
+        "snapshot \(report["canary"]?["snapshot"]?.integer ?? 0) "
+          + SwapReport.Canary.words(report["canary"]?["percent"]?.number ?? 0)
       case "rolled-back": "returned to snapshot \(snapshot)"
       default: outcome
       }

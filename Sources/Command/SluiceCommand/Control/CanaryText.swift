@@ -13,21 +13,47 @@ struct CanaryText {
       guard let last = history.last else { return "no canary is running\n" }
       return "no canary is running; the last decision:\n" + Self.line(of: last)
     }
-    var table = TextTable("arm", "snapshot", "requests", "failed", "", "median", "99 %")
-    for name in ["candidate", "control"] { table.append(Self.row(name, canary[name])) }
+    let head = [Self.line(canary), "  " + ReportText.changes(canary), ""]
     let lines =
-      [Self.line(canary), "  " + ReportText.changes(canary), ""] + table.lines + [""] + Self.histogram(canary)
-      + Self.outlook(canary)
+      head
+      + (canary["shadow"].map { Self.shadow($0, canary) }
+        ?? Self.arms(canary) + Self.histogram(canary) + Self.outlook(canary))
     let reports = history.map(Self.line(of:)).joined()
     return PrintableText.of(lines.map { "\($0)\n" }.joined()) + (reports.isEmpty ? "" : "\n" + reports)
+  }
+
+  private static func arms(_ canary: JSONValue) -> [String] {
+    var table = TextTable("arm", "snapshot", "requests", "failed", "", "median", "99 %")
+    for name in ["candidate", "control"] { table.append(row(name, canary[name])) }
+    return table.lines + [""]
+  }
+
+  /// What the replays of the samples have shown.
+  private static func shadow(_ shadow: JSONValue, _ canary: JSONValue) -> [String] {
+    let words = ["same", "different", "not compared", "waiting", "dropped"]
+    var table = TextTable("samples", "")
+    for (word, key) in zip(words, ["same", "different", "notCompared", "waiting", "dropped"]) {
+      table.append([word, count(shadow[key])])
+    }
+    var lines = table.lines + [""] + (shadow["findings"].map { $0.elements.compactMap(\.string) } ?? [])
+    func number(_ key: String) -> Int64 { shadow[key]?.integer ?? 0 }
+    let (compared, left) = (number("same") + number("different"), number("notCompared"))
+    if (canary["ageMs"]?.number ?? 0) >= (canary["holdMs"]?.number ?? 0) {
+      if left > compared { lines.append("held: more than half of the samples were not compared") }
+      if compared + left == 0 { lines.append("held: there are no samples") }
+    }
+    let limit = number("differences") + 1
+    lines.append("\(Figures.count(limit)) or more different samples would end the canary")
+    return lines
   }
 
   /// `canary: snapshot 2 serves 10 %, step 2 of 3, for 1.20 s of 120 s`
   static func line(_ canary: JSONValue) -> String {
     let steps = canary["steps"]?.count ?? 0
+    let step = canary["shadow"] == nil ? ", step \(count(canary["step"])) of \(steps)" : ""
     let age = canary["ageMs"].map { ", for \(ReportText.duration($0)) of \(ReportText.duration(canary["holdMs"]))" }
-    return "canary: snapshot \(count(canary["candidate"]?["snapshot"])) serves \(percent(canary["percent"])) %, "
-      + "step \(count(canary["step"])) of \(steps)\(age ?? "")"
+    let share = SwapReport.Canary.words(canary["percent"]?.number ?? 0)
+    return "canary: snapshot \(count(canary["candidate"]?["snapshot"])) \(share)\(step)\(age ?? "")"
   }
 
   private static func row(_ name: String, _ arm: JSONValue?) -> [String] {
@@ -84,6 +110,4 @@ struct CanaryText {
   }
 
   private static func count(_ value: JSONValue?) -> String { value?.integer.map { Figures.count($0) } ?? "?" }
-
-  private static func percent(_ value: JSONValue?) -> String { value?.number.map { Figures.percent($0) } ?? "?" }
 }

@@ -18,6 +18,8 @@ struct CanaryWatch {
 
   /// The text to write for the engine's answer; empty if nothing is new.
   mutating func text(of answer: JSONValue) -> String {
+    // Without this, the end of a canary could be seen before its report.
+    if answer["canary"] == nil, answer["deciding"]?.bool == true { return "" }
     isOver = answer["canary"] == nil
     hasRun = hasRun || !isOver
     let last = answer["history"].flatMap { Array($0.elements).last }

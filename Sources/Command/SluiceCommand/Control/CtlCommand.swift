@@ -30,14 +30,17 @@ enum CtlCommand {
       Without names, every library is checked; a library whose content has not changed stays loaded. Requests in flight
       finish on the old build, new ones run on the new build. If a build is refused, the status is 1, and the old build
       continues to serve. With --canary, or "swap.canary" in the configuration, the new build gets a growing part of the
-      requests, and the command ends when the first step has begun: see "sluice ctl canary".
+      requests. With --shadow, or "swap.shadow", both builds first replay recorded requests. The command ends when the
+      shadow or the first step has begun: see "sluice ctl canary".
       """,
     options: [
       Option("config", "c", "FILE", "Make the engine read this configuration; do not name plugins"),
       Option("canary", nil, "STEPS", "Begin a canary with these shares in percent, for instance 1,10,50"),
       Option("hold", nil, "DURATION", "The minimum time of each step of the canary"),
       Option("by", nil, "HEADER", "Requests with the same value of this header get the same build"),
-      Option("now", nil, nil, "Begin no canary, although the configuration has one"), socket, json,
+      Option("shadow", nil, "DURATION", "First compare both builds by replays of recorded requests; 0 leaves this out"),
+      Option("share", nil, "PERCENT", "How many requests are recorded for the shadow (default 1)"),
+      Option("now", nil, nil, "Publish at once, although the configuration has a canary or a shadow"), socket, json,
     ]
   ) { arguments throws(CommandError) in
     let document = JSONValue.object()
@@ -49,12 +52,42 @@ enum CtlCommand {
     } else if !arguments.operands.isEmpty {
       document["plugins"] = .array(of: arguments.operands)
     }
-    document["canary"] = try canary(arguments)
+    try begin(arguments, document)
     return try ask(arguments, "POST", "/v1/swap", document) { ReportText.line($0) + "\n" }
   }
 
-  /// The canary that a swap begins; nil leaves the decision to the configuration.
-  private static func canary(_ arguments: ParsedArguments) throws(CommandError) -> JSONValue? {
+  /// Sets the canary with which a swap begins; without options, the configuration decides.
+  private static func begin(_ arguments: ParsedArguments, _ document: JSONValue) throws(CommandError) {
+    let (settings, shadow) = (try canary(arguments), try shadow(arguments))
+    guard settings.count + shadow.count > 0 else {
+      // A configuration is always published at once.
+      if arguments.has("now"), !arguments.has("config") { document["canary"] = false }
+      return
+    }
+    let other = arguments.has("now") ? "--now" : arguments.has("config") ? "--config" : nil
+    if let other {
+      let given = ["canary", "hold", "by", "shadow", "share"].filter { arguments.has($0) }.map { "--\($0)" }
+      throw CommandError(
+        .usage, "ctl swap: \(other) publishes at once; leave out \(given.joined(separator: " and "))")
+    }
+    if settings.count > 0 { document["canary"] = settings }
+    if shadow.count > 0 { document["shadow"] = shadow }
+  }
+
+  private static func shadow(_ arguments: ParsedArguments) throws(CommandError) -> JSONValue {
+    let settings = JSONValue.object()
+    settings["duration"] = try arguments.duration("shadow").map { JSONValue(DurationText.text($0)) }
+    if let text = arguments["share"] {
+      guard let share = Double(text.hasSuffix("%") ? String(text.dropLast()) : text), share.isFinite else {
+        throw CommandError(
+          .usage, "ctl swap: --share expects a percentage such as 1 or 0.5%, not \(PlainText.quote(text))")
+      }
+      settings["share"] = JSONValue(share)
+    }
+    return settings
+  }
+
+  private static func canary(_ arguments: ParsedArguments) throws(CommandError) -> JSONValue {
     let settings = JSONValue.object()
     if let steps = arguments["canary"] {
       let shares = steps.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
@@ -65,12 +98,6 @@ enum CtlCommand {
     }
     settings["hold"] = try arguments.duration("hold").map { JSONValue(DurationText.text($0)) }
     settings["by"] = arguments["by"].map { ["header": JSONValue($0)] }
-    // A configuration is always published at once.
-    guard settings.count > 0 else { return arguments.has("now") && !arguments.has("config") ? false : nil }
-    let other = arguments.has("now") ? "--now" : arguments.has("config") ? "--config" : nil
-    if let other {
-      throw CommandError(.usage, "ctl swap: \(other) publishes at once; leave out --canary, --hold and --by")
-    }
     return settings
   }
 

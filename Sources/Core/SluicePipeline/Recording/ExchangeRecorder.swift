@@ -88,6 +88,6 @@ final class ExchangeRecorder: @unchecked Sendable {
       exchange.isRequestWhole = hasReadRequest && requestBody?.body != nil
       requestBody = nil
     }
-    return exchange
+    return exchange.request.isSample ? exchange.sample : exchange
   }
 }

@@ -49,3 +49,46 @@ package struct RecordedHop: Sendable {
     self.error = error
   }
 }
+
+// Samples: recordings that take little memory, and no file.
+extension RecordedExchange {
+  /// The maximum size of a body in a sample, in bytes.
+  private static let sampleBodyBytes = 1 << 20
+  private static let gap = "a sample has no body above \(sampleBodyBytes >> 20) MiB, and none from a file"
+
+  /// The recording without bodies that a sample does not have.
+  package var sample: RecordedExchange {
+    var sample = self
+    if !Self.fits(request.body) {
+      (sample.request.body, sample.isRequestWhole, sample.requestGap) = (.empty, false, Self.gap)
+    }
+    for index in hops.indices {
+      guard let response = hops[index].response, !Self.fits(response.body) else { continue }
+      sample.hops[index].response?.body = .empty
+      (sample.hops[index].isBodyWhole, sample.hops[index].bodyGap) = (false, Self.gap)
+    }
+    return sample
+  }
+
+  private static func fits(_ body: Body) -> Bool {
+    switch body {
+    case .empty, .stream: true
+    case .bytes(let bytes): bytes.count <= sampleBodyBytes
+    case .file: false
+    }
+  }
+
+  fileprivate static func limit(_ options: inout TransferOptions) {
+    options.maximumResponseBytes = min(options.maximumResponseBytes, sampleBodyBytes)
+    options.spillBytes = .max
+  }
+}
+
+extension TransferOptions {
+  /// Options with which a body that is too large for a sample is not gathered.
+  var forSamples: TransferOptions {
+    var options = self
+    RecordedExchange.limit(&options)
+    return options
+  }
+}

@@ -83,6 +83,14 @@ public struct TransactionResult: Sendable {
   /// The request with the answers from the wire; nil unless the request wanted a recording.
   public var recording: RecordedExchange? { record.notes?.exchange }
 
+  /// Removes a recording that the caller did not ask for.
+  package mutating func removeRecording() {
+    var request = record.originalRequest
+    (request.wantsRecording, request.isSample) = (false, false)
+    record = ResultRecord(copying: record, request)
+    record.notes = record.notes?.calls.map { ResultNotes($0, nil) }
+  }
+
   /// How the transaction ended. The outcome is *cancelled* if ``error`` has the code `cancelled` and names no stage.
   public var outcome: TransactionOutcome { TransactionOutcome(error) }
 }
@@ -116,9 +124,9 @@ final class ResultRecord: @unchecked Sendable {
     originalRequest = consume request
   }
 
-  init(copying other: ResultRecord) {
+  init(copying other: ResultRecord, _ request: Request? = nil) {
     id = other.id
-    originalRequest = other.originalRequest
+    originalRequest = request ?? other.originalRequest
     givenID = other.givenID
     response = other.response
     error = other.error

@@ -24,8 +24,9 @@ extension Transaction {
       notes = TransactionNotes(journal, nil)
       return
     }
+    let options = request.isSample ? settings.transfer.forSamples : settings.transfer
     let recorder = ExchangeRecorder(
-      request, parent, at: loop.wallClock, environment.transport, settings.transfer, environment.callOuts)
+      request, parent, at: loop.wallClock, environment.transport, options, environment.callOuts)
     requestForms.native.body = recorder.tapped(request.body)
     notes = TransactionNotes(journal, recorder)
   }

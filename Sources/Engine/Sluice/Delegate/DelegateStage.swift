@@ -2,6 +2,7 @@ import SluiceMessages
 import SluicePipeline
 import SluicePlugin
 import SluiceSupport
+import SluiceTransport
 
 /// Lets a delegate decide about redirects and challenges, and reports the progress to the delegate. The pipeline calls
 /// this object like a stage.

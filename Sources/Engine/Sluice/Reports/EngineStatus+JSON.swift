@@ -1,6 +1,7 @@
 public import SluiceAssembly
 public import SluiceJSON
 import SluicePipeline
+import SluiceReplay
 
 extension EngineStatus {
   /// The status as a JSON document; docs/control.md describes its members.
@@ -19,6 +20,7 @@ extension EngineStatus {
       "stalls": .array(of: stalls.map { $0.document() }),
     ]
     document["canary"] = canary.map { $0.document() }
+    if isDeciding { document["deciding"] = true }
     if let probation {
       document["probation"] = [
         "standby": JSONValue(Int64(probation.standby)), "remainingMs": .milliseconds(probation.remaining),
@@ -41,8 +43,9 @@ extension EngineStatus {
 extension EngineStatus.Canary {
   fileprivate func document() -> JSONValue {
     let document: JSONValue = [
-      "step": JSONValue(Int64(step + 1)), "steps": .array(of: settings.steps.map { JSONValue($0) }),
-      "percent": JSONValue(settings.steps[step]), "holdMs": .milliseconds(settings.hold),
+      "step": JSONValue(Int64(settings.shadow == nil ? step + 1 : step)),
+      "steps": .array(of: settings.steps.map { JSONValue($0) }),
+      "percent": JSONValue(settings.shares[step]), "holdMs": .milliseconds(hold),
       "transactions": JSONValue(Int64(settings.transactions)), "onSilence": JSONValue(settings.onSilence.rawValue),
       "candidate": candidate.document(), "control": control.document(),
       "changes": .array(of: changes.map { $0.document() }),
@@ -51,8 +54,20 @@ extension EngineStatus.Canary {
     document["nextLook"] = nextLook.map { JSONValue(Int64(clamping: $0)) }
     document["failedLimit"] = limit.map { JSONValue(Int64(clamping: $0)) }
     document["latencies"] = latencies
+    document["shadow"] = shadow.map { $0.document(settings.shadow ?? ShadowSettings()) }
     if case .header(let name) = settings.key { document["by"] = ["header": JSONValue(name)] }
     return document
+  }
+}
+
+extension ShadowStatus {
+  fileprivate func document(_ settings: ShadowSettings) -> JSONValue {
+    [
+      "percent": JSONValue(settings.share), "differences": JSONValue(Int64(settings.differences)),
+      "same": JSONValue(Int64(same)), "different": JSONValue(Int64(different)),
+      "notCompared": JSONValue(Int64(notCompared)), "waiting": JSONValue(Int64(waiting)),
+      "dropped": JSONValue(Int64(dropped)), "findings": .array(of: findings),
+    ]
   }
 }
 

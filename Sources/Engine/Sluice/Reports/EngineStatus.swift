@@ -1,6 +1,7 @@
 package import SluiceAssembly
 package import SluiceMessages
 package import SluicePipeline
+package import SluiceReplay
 
 /// The builds of an engine, its swaps, and what the engine waits for, at one moment.
 public struct EngineStatus: Sendable, Hashable {
@@ -17,6 +18,8 @@ public struct EngineStatus: Sendable, Hashable {
   package var replaced: Budget
   /// Nil if no canary is running.
   package var canary: Canary?
+  /// Whether a request that can end a canary has no report yet. Then ``history`` does not have the end of the canary.
+  package var isDeciding: Bool
   /// Nil if no snapshot is on probation.
   package var probation: Probation?
   /// The swap that is under way.
@@ -89,6 +92,10 @@ public struct EngineStatus: Sendable, Hashable {
     package var settings: CanarySettings
     /// The index of the step.
     package var step: Int
+    /// What its samples have shown; nil if it is not in its shadow.
+    package var shadow: ShadowStatus?
+    /// The minimum time of the step.
+    package var hold: Duration
     /// The time since the step began; nil while the loops take it.
     package var age: Duration?
     /// The number of the candidate's transactions at which the arms are compared next; nil after the last comparison.

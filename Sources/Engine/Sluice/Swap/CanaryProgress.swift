@@ -2,6 +2,7 @@ import SluiceAssembly
 import SluicePipeline
 import SluicePluginFile
 import SluicePluginHost
+import SluiceReplay
 
 /// A canary and what its rule has seen of the current step.
 struct CanaryProgress: Sendable {
@@ -9,6 +10,8 @@ struct CanaryProgress: Sendable {
   let settings: CanarySettings
   /// Its records in the store, which other processes read.
   let records: [CanaryRecord]
+  /// Nil without a shadow.
+  let shadow: ShadowRun?
   private let salt: UInt64
   /// The counts of both arms when the step began.
   private var earlier: (candidate: ArmCounts, control: ArmCounts) = (ArmCounts(), ArmCounts())
@@ -17,10 +20,14 @@ struct CanaryProgress: Sendable {
   var isEnding = false
 
   /// - Parameter base: the snapshot that serves the other transactions.
-  init(_ snapshot: Snapshot, _ settings: CanarySettings, beside base: Snapshot, _ records: [CanaryRecord]) {
+  init(
+    _ snapshot: Snapshot, _ settings: CanarySettings, beside base: Snapshot, _ records: [CanaryRecord],
+    _ shadow: ShadowRun?
+  ) {
     self.snapshot = snapshot
     self.settings = settings
     self.records = records
+    self.shadow = shadow
     rule = CanaryRule(judgesLatency: settings.comparesLatency)
     var hash = MessageHash()
     for record in snapshot.generations where !base.holds(record) { hash.update(record.hash.hex.utf8) }
@@ -28,11 +35,17 @@ struct CanaryProgress: Sendable {
   }
 
   /// The share in a step, in percent.
-  func percent(_ step: Int) -> Double { settings.steps[step] }
+  func percent(_ step: Int) -> Double { settings.shares[step] }
 
   func draw(_ step: Int) -> ArmDraw {
-    ArmDraw(snapshot.pipeline, percent: percent(step), by: settings.key, salt: salt)
+    if let shadow = shadow(in: step), let share = settings.shadow?.share {
+      return ArmDraw(.sample { shadow.note($0) }, percent: share)
+    }
+    return ArmDraw(.canary(snapshot.pipeline), percent: percent(step), by: settings.key, salt: salt)
   }
+
+  /// The shadow, if it is that step.
+  func shadow(in step: Int?) -> ShadowRun? { step == 0 ? shadow : nil }
 
   mutating func beginStep(beside base: Snapshot) {
     earlier = (snapshot.counts(beside: base), base.counts(beside: snapshot))
@@ -59,7 +72,12 @@ struct CanaryProgress: Sendable {
     let breach = rule.breach(counts.candidate, against: counts.control)
     // A step does not end before its transactions were compared.
     let compared = rule.nextLook == nil ? counts.candidate.ended : rule.lastLook
-    return (breach, compared >= UInt64(settings.transactions))
+    return (breach, settings.onSilence == .promote || compared >= UInt64(settings.transactions))
+  }
+
+  /// Whether a shadow has shown enough. Samples that could not be compared are no silence.
+  func isEnough(_ verdict: ShadowRun.Verdict, _ status: ShadowStatus) -> Bool {
+    verdict.isPassed || settings.onSilence == .promote && status.compared + status.notCompared == 0
   }
 }
 

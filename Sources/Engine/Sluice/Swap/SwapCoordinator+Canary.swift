@@ -3,12 +3,16 @@ import SluiceLoop
 import SluicePipeline
 import SluicePluginFile
 import SluicePluginHost
+import SluiceReplay
 import SluiceSupport
+import SluiceTrial
 
 // Canaries: new builds that serve a part of the new transactions.
 extension SwapCoordinator {
   /// Records a canary in the store, and keeps what is needed for it.
   func beginCanary(_ snapshot: Snapshot, _ settings: CanarySettings, beside base: Snapshot) async throws(SwapStop) {
+    let shadow: ShadowRun? =
+      if let shadow = settings.shadow { try makeShadow(shadow, of: snapshot, beside: base) } else { nil }
     let result = await ControlThread.run { [store] in
       Result { () throws(PluginError) in
         let list = try store.canaryList()
@@ -17,7 +21,7 @@ extension SwapCoordinator {
           for new in snapshot.generations where !base.holds(new) {
             guard let old = base.generation(of: new.library),
               let record = try list.begin(
-                new.library, new.hash, percent: settings.steps[0], replacing: old.hash, at: old.copy)
+                new.library, new.hash, percent: settings.shares[0], replacing: old.hash, at: old.copy)
             else { continue }
             records.append(record)
           }
@@ -30,7 +34,7 @@ extension SwapCoordinator {
     }
     do throws(PluginError) {
       let records = try result.get()
-      state.withLock { $0.canary = CanaryProgress(snapshot, settings, beside: base, records) }
+      state.withLock { $0.canary = CanaryProgress(snapshot, settings, beside: base, records, shadow) }
     } catch { throw .impossible(error.description) }
   }
 
@@ -52,7 +56,17 @@ extension SwapCoordinator {
 
   /// Compares a canary with the snapshot that serves the other transactions. Returns false if the snapshot is no canary.
   func judge(_ snapshot: Snapshot, against base: Snapshot) -> Bool {
-    guard let progress = state.withLock({ $0.canary }), progress.snapshot === snapshot else { return false }
+    let (found, step) = state.withLock { ($0.canary, $0.machine.canary?.step) }
+    guard let progress = found, progress.snapshot === snapshot else { return false }
+    if let shadow = progress.shadow(in: step) {
+      shadow.compareWaiting { [self] verdict in
+        if verdict.breach != nil { sayFindings(of: shadow) }
+        handle(
+          .sampled(
+            snapshot: snapshot.number, breach: verdict.breach, isEnough: progress.isEnough(verdict, shadow.status)))
+      }
+      return true
+    }
     let counts = progress.counts(beside: base)
     guard let result = state.withLock({ $0.canary?.judge(counts) }) else { return true }
     handle(.sampled(snapshot: snapshot.number, breach: result.breach, isEnough: result.isEnough))
@@ -110,6 +124,44 @@ extension SwapCoordinator {
     Task.detached { [self] in _ = await submit(.abort(canary), reason: reason) }
   }
 
+  /// Nil if the builds cannot be replayed.
+  private func makeShadow(
+    _ settings: ShadowSettings, of snapshot: Snapshot, beside base: Snapshot
+  ) throws(SwapStop) -> ShadowRun {
+    let configuration = snapshot.configuration
+    guard let text = configuration.text,
+      !configuration.plugins.contains(where: { if case .code = $0.source { true } else { false } })
+    else {
+      throw .impossible("a shadow needs a configuration from a file, without stages that are code of the program")
+    }
+    guard var replay = Replay(helper: (trial as? HelperTrial)?.helperPath) else {
+      throw .impossible(
+        "a shadow needs the sluice command, which is neither in the folder of this program nor on PATH")
+    }
+    replay.deadline = Self.replayLimit
+    let builds = [base, snapshot].map { snapshot in
+      var build = Replay.Build(configuration: text, file: configuration.file, libraries: snapshot.copies)
+      build.installedPlugins = configuration.installedPlugins
+      return build
+    }
+    return ShadowRun(settings, replay, old: builds[0], new: builds[1])
+  }
+
+  /// The time limit for each process that replays samples.
+  private static let replayLimit = Duration.seconds(60)
+
+  private func sayFindings(of shadow: ShadowRun) {
+    for line in shadow.status.findings { log(LogLine(level: .warning, message: "shadow: \(line)")) }
+  }
+
+  /// Called when a step follows the shadow, or nothing. Returns what became of the samples; nil if no shadow was running.
+  func endShadow(of progress: CanaryProgress?) -> String? {
+    guard let shadow = progress?.shadow, shadow.end() else { return nil }
+    let status = shadow.status
+    return "samples of its shadow: \(Figures.count(status.same)) same, \(Figures.count(status.different)) different, "
+      + "\(Figures.count(status.notCompared)) not compared, \(Figures.count(status.dropped)) dropped"
+  }
+
   /// The engine ends before the canary is decided. The next start loads what is at the paths of the libraries.
   func leaveCanary(_ number: Int) {
     guard let progress = state.withLock({ $0.canary }), progress.snapshot.number == number else { return }
@@ -122,6 +174,7 @@ extension SwapCoordinator {
     report.changes = Self.changes(from: published, to: progress.snapshot)
     report.canary = share(state.withLock { $0.machine.canary?.step })
     for record in progress.records { record.end(.unfinished) }
+    report.reason = endShadow(of: progress)
     state.withLock { $0.note(report) }
     say(report)
   }

@@ -58,16 +58,18 @@ extension SwapCoordinator {
       return (request, old, new, canary, decided)
     }
     guard let (request, old, new, canary, decided) = found else { return }
+    let samples = settlement.canaryStep == 0 ? nil : endShadow(of: decided ?? state.withLock { $0.canary })
     if settlement.canary == nil { endRecords(of: decided, publishing: new, after: old, request?.kind) }
     runtime.callOuts = new.configuration.callOutLimits
     if new !== old { new.serve(after: old) }
     if let canary { settle(canary, settlement, beside: new) }
     if new !== old { state.withLock { $0.canary?.beginProbation(after: old) } }
-    if let request { answer(request, settlement, old, new, canary) }
+    if let request { answer(request, settlement, old, new, canary, samples) }
   }
 
   private func answer(
-    _ request: SwapRequest, _ settlement: SwapMachine.Settlement, _ old: Snapshot, _ new: Snapshot, _ canary: Snapshot?
+    _ request: SwapRequest, _ settlement: SwapMachine.Settlement, _ old: Snapshot, _ new: Snapshot, _ canary: Snapshot?,
+    _ samples: String?
   ) {
     var report = request.report(Self.outcome(request.kind, settlement), snapshot: new.number)
     let before = settlement.droppedCanary != nil && old === new ? canary ?? old : old
@@ -76,7 +78,7 @@ extension SwapCoordinator {
     report.canary = share(settlement.canaryStep)
     report.endedCanary = settlement.droppedCanary
     report.late = settlement.late.map { watchdog.obstacle(on: $0, waiting: new.configuration.swap.publish) }
-    var reasons = [request.reason].compactMap(\.self)
+    var reasons = [request.reason, samples].compactMap(\.self)
     if let dropped = settlement.droppedCanary, !request.kind.isAbort {
       reasons.append("this ended the canary of snapshot \(dropped)")
     }

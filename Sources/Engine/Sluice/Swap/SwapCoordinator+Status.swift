@@ -3,6 +3,7 @@ import SluiceLoop
 import SluicePipeline
 import SluicePluginFile
 import SluicePluginHost
+import SluiceReplay
 import SluiceSupport
 
 extension SwapCoordinator {
@@ -23,6 +24,7 @@ extension SwapCoordinator {
       budgetBytes: EngineStatus.Budget(used: use.bytes, limit: state.published.configuration.swap.generationBytes),
       replaced: EngineStatus.Budget(used: state.machine.retiredCount, limit: SwapMachine.retiredLimit),
       canary: canaryStatus(state),
+      isDeciding: state.requests.values.contains { !$0.kind.waitsForCanary },
       probation: state.machine.standby.map { standby in
         let ended = state.published.pipeline.counts.completed
         return EngineStatus.Probation(
@@ -100,7 +102,8 @@ extension SwapCoordinator {
       candidate: EngineStatus.Canary.Arm(snapshot: progress.snapshot.number, counts: counts.candidate),
       control: EngineStatus.Canary.Arm(snapshot: base.number, counts: counts.control),
       changes: Self.changes(from: base, to: progress.snapshot), settings: progress.settings, step: canary.step,
-      age: canary.holdEnd.map { MonotonicClock.now - $0 + canary.terms.hold }, nextLook: progress.rule.nextLook,
+      shadow: progress.shadow(in: canary.step)?.status, hold: canary.hold,
+      age: canary.holdEnd.map { MonotonicClock.now - $0 + canary.hold }, nextLook: progress.rule.nextLook,
       limit: progress.rule.limit(against: counts.control))
   }
 

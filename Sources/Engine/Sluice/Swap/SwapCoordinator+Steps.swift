@@ -4,6 +4,7 @@ import SluicePipeline
 import SluicePluginFile
 import SluicePluginHost
 import SluiceSupport
+import SluiceTransport
 import SluiceTrial
 
 // The steps of every snapshot, including the first, up to its publication.

@@ -4,6 +4,7 @@ import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
 import SluiceSupport
+import SluiceTransport
 import SluiceTrial
 
 /// Replaces snapshots, one at a time, and ends the old snapshots. It performs the decisions of ``SwapMachine`` in order

@@ -77,7 +77,7 @@ extension SwapState.RestorePoint {
 
 extension CanarySettings {
   var terms: SwapMachine.CanaryTerms {
-    SwapMachine.CanaryTerms(steps: steps.count, hold: hold, promotesInSilence: onSilence == .promote)
+    SwapMachine.CanaryTerms(steps: shares.count, hold: hold, shadow: shadow?.duration)
   }
 }
 

@@ -24,7 +24,7 @@ final class Worker: @unchecked Sendable {
   private let isBeginPosted = Atomic<Bool>(false)
   /// The pipeline for new transactions of this loop.
   var pipeline: Pipeline
-  /// Draws the new transactions that run on a canary instead; nil without a canary.
+  /// Draws the new transactions that run on a canary instead, or are samples for its shadow; nil without a canary.
   var draw: ArmDraw?
 
   /// - Parameter loop: used by this worker only.
@@ -49,16 +49,32 @@ extension Worker {
     _ delegate: StageBinding?, _ cancellation: Cancellation?,
     _ completion: @escaping @Sendable (TransactionResult) -> Void
   ) {
-    let pipeline = draw == nil ? pipeline : drawnPipeline(for: request)
+    var (request, pipeline, completion) = (request, pipeline, completion)
+    if draw != nil { drawPurpose(&request, &pipeline, &completion) }
     Transaction.begin(
       request, on: environment, through: pipeline, parent: parent, sink: sink, checks: checks, delegate: delegate,
       whenKnown: cancellation.map { cancellation in { cancellation.adopt($0) } }, completion: completion)
   }
 
+  /// Draws whether a transaction runs on a canary, or is a sample.
   @inline(never)
-  private func drawnPipeline(for request: borrowing Request) -> Pipeline {
-    guard let draw, draw.drawsCanary(for: request) else { return pipeline }
-    return draw.canary
+  private func drawPurpose(
+    _ request: inout Request, _ pipeline: inout Pipeline, _ completion: inout @Sendable (TransactionResult) -> Void
+  ) {
+    guard let draw, draw.draws(request) else { return }
+    switch draw.purpose {
+    case .canary(let canary): pipeline = canary
+    case .sample(let take):
+      let (isWanted, complete) = (request.wantsRecording, completion)
+      if !isWanted { (request.wantsRecording, request.isSample) = (true, true) }
+      completion = { result in
+        guard let recording = result.recording else { return complete(result) }
+        take(isWanted ? recording.sample : recording)
+        var result = result
+        if !isWanted { result.removeRecording() }
+        complete(result)
+      }
+    }
   }
 
   /// The number of transactions without a result, whether they have begun or not. Can be called on any thread. The

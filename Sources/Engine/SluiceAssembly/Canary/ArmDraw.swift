@@ -1,12 +1,19 @@
 package import SluiceMessages
 package import SluicePipeline
 
-/// Draws which new transactions of one loop run on a canary.
+/// Draws which new transactions of one loop run on a canary, or are recorded as samples for its shadow.
 ///
-/// Unchecked because of `random`. It is safe, because ``drawsCanary(for:)`` is called only on the loop's thread.
+/// Unchecked because of `random`. It is safe, because ``draws(_:)`` is called only on the loop's thread.
 package final class ArmDraw: @unchecked Sendable {
-  package let canary: Pipeline
-  /// A transaction runs on the canary if its number is below this one: that is the share times 2⁶⁴.
+  /// What happens to the transactions that are drawn.
+  package enum Purpose: Sendable {
+    case canary(Pipeline)
+    /// They run where they would run anyway. The function gets their recordings.
+    case sample(@Sendable (RecordedExchange) -> Void)
+  }
+
+  package let purpose: Purpose
+  /// A transaction is drawn if its number is below this one: that is the share times 2⁶⁴.
   private let bound: UInt64
   private let header: String?
   private let key: MessageHash.Key
@@ -14,11 +21,13 @@ package final class ArmDraw: @unchecked Sendable {
   @exclusivity(unchecked) private var random: RandomBits
 
   /// - Parameters:
-  ///   - percent: the share of the canary, from 0 to less than 100.
+  ///   - percent: the share that is drawn, from 0 to 100.
   ///   - salt: makes the values of a header fall differently for each canary. Engines with the same salt agree about
   ///     each value.
-  package init(_ canary: Pipeline, percent: Double, by key: CanarySettings.Key, salt: UInt64) {
-    self.canary = canary
+  package init(
+    _ purpose: Purpose, percent: Double, by key: CanarySettings.Key = .transaction, salt: UInt64 = 0
+  ) {
+    self.purpose = purpose
     bound = UInt64(min(max(percent, 0) / 100, 1 - 0x1p-53) * 0x1p64)
     self.key = MessageHash.Key(low: salt, high: 0)
     random = RandomBits()
@@ -30,7 +39,7 @@ package final class ArmDraw: @unchecked Sendable {
   }
 
   /// [loop]
-  package func drawsCanary(for request: borrowing Request) -> Bool {
+  package func draws(_ request: borrowing Request) -> Bool {
     if let header, let value = request.headers[header] {
       var hash = MessageHash(key: key)
       hash.update(value.utf8)

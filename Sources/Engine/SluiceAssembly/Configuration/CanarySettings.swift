@@ -14,7 +14,10 @@ package struct CanarySettings: Sendable, Hashable {
     case hold, promote
   }
 
-  /// The shares of the steps, in percent, in ascending order. After the last step, the new build gets everything.
+  /// Before the first step, both builds replay samples; nil leaves this out.
+  package var shadow: ShadowSettings?
+  /// The shares of the steps, in percent, in ascending order. After the last step, the new build gets everything. Empty
+  /// if there is only a shadow.
   package var steps: [Double] = [1, 10, 50]
   /// The minimum time of a step.
   package var hold = Duration.seconds(120)
@@ -25,6 +28,9 @@ package struct CanarySettings: Sendable, Hashable {
   package var onSilence = Silence.hold
 
   package init() {}
+
+  /// The shares with which the canary serves one after the other; zero during its shadow.
+  package var shares: [Double] { (shadow == nil ? [] : [0]) + steps }
 
   /// The warning about a plugin with a state, after the plugin's name.
   package static let stateWarning = "keeps a state: during a canary, each of its builds has its own"

@@ -2,13 +2,14 @@ import SluiceJSON
 
 extension Configuration {
   mutating func readSwap(_ node: ConfigurationNode) throws(ConfigurationError) {
-    try node.checkObject(["generations", "generationBytes", "canary", "probation", "drain", "publish", "trial"])
+    try node.checkObject(
+      ["generations", "generationBytes", "probation", "drain", "publish", "trial"] + CanarySettings.members)
     if let generations = node["generations"] { swap.generations = try generations.integer(1...1_000_000) }
     if let bytes = node["generationBytes"] { swap.generationBytes = try bytes.integer(0...(1 << 40)) }
     if let drain = node["drain"] { swap.drain = try drain.duration() }
     if let publish = node["publish"] { swap.publish = try publish.duration() }
     if let trial = node["trial"] { swap.trial = try trial.duration() }
-    if let canary = node["canary"] { swap.canary = try CanarySettings(canary) }
+    swap.canary = try CanarySettings.read(node)
     guard let node = node["probation"] else { return }
     try node.checkObject(["duration", "transactions"])
     var probation = SwapSettings.Probation()

@@ -51,6 +51,7 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
 
   package struct Canary: Sendable, Hashable {
     package var snapshot: Int
+    /// Its share of the new transactions; zero during its shadow.
     package var percent: Double
 
     package init(snapshot: Int, percent: Double) { (self.snapshot, self.percent) = (snapshot, percent) }
@@ -127,7 +128,7 @@ extension SwapReport: CustomStringConvertible {
     let words =
       switch outcome {
       case .published: "published as snapshot \(snapshot)"
-      case .canary: canary.map { "snapshot \($0.snapshot) serves \($0)" } ?? "serves a part"
+      case .canary: canary.map { "snapshot \($0.snapshot) \(Canary.words($0.percent))" } ?? "serves a part"
       case .unfinished: "not decided before the engine was shut down"
       case .unchanged: "unchanged"
       case .refused: "refused"
@@ -141,9 +142,11 @@ extension SwapReport: CustomStringConvertible {
   }
 }
 
-extension SwapReport.Canary: CustomStringConvertible {
-  /// `10 %`
-  package var description: String { "\(Figures.percent(percent)) %" }
+extension SwapReport.Canary {
+  /// What a canary does with that share: `serves 10 %`.
+  package static func words(_ percent: Double) -> String {
+    percent == 0 ? "is in its shadow" : "serves \(Figures.percent(percent)) %"
+  }
 }
 
 extension SwapReport.Change: CustomStringConvertible {

@@ -2,15 +2,15 @@
 extension SwapMachine {
   /// How the share of a canary grows.
   package struct CanaryTerms: Sendable, Hashable {
-    /// The number of steps before the canary gets all new transactions.
+    /// The number of steps before the canary gets all new transactions; with a shadow, that is the first step.
     package var steps: Int
     /// The minimum time of a step.
     package var hold: Duration
-    /// Whether a step also ends if the canary has had too few transactions.
-    package var promotesInSilence: Bool
+    /// The minimum time of the shadow, in which the canary has no share; nil if there is none.
+    package var shadow: Duration?
 
-    package init(steps: Int, hold: Duration, promotesInSilence: Bool = false) {
-      (self.steps, self.hold, self.promotesInSilence) = (steps, hold, promotesInSilence)
+    package init(steps: Int, hold: Duration, shadow: Duration? = nil) {
+      (self.steps, self.hold, self.shadow) = (steps, hold, shadow)
     }
   }
 
@@ -24,8 +24,14 @@ extension SwapMachine {
     /// When the next comparison is due; nil while a result is awaited, and after a decision.
     package var nextSample: Duration?
 
+    package var isShadow: Bool { step == 0 && terms.shadow != nil }
     var isLastStep: Bool { step + 1 >= terms.steps }
-    var interval: Duration { Standby.interval(during: terms.hold) }
+    /// The minimum time of the step.
+    package var hold: Duration { isShadow ? terms.shadow ?? terms.hold : terms.hold }
+    /// The time between two comparisons. In the shadow each starts processes, so there are fewer.
+    var interval: Duration {
+      isShadow ? min(max(hold / 20, .milliseconds(250)), .seconds(10)) : Standby.interval(during: hold)
+    }
   }
 
   /// Publishes what was decided about the canary: the next step, all new transactions, or none.
@@ -43,16 +49,16 @@ extension SwapMachine {
 
   /// Called when the loops have taken a step.
   mutating func beginStep(_ now: Duration) {
-    guard let interval = canary?.interval, let hold = canary?.terms.hold else { return }
-    canary?.holdEnd = now + hold
-    canary?.nextSample = now + interval
+    guard let begun = canary else { return }
+    canary?.holdEnd = now + begun.hold
+    canary?.nextSample = now + begun.interval
   }
 
   /// Called when the canary was compared.
   mutating func judged(_ breach: String?, _ isEnough: Bool, _ now: Duration) -> [Action] {
     guard let canary, let holdEnd = canary.holdEnd, !isClosed else { return [] }
     if let breach { return [.request(.abort(canary.snapshot), because: breach)] }
-    guard now >= holdEnd, isEnough || canary.terms.promotesInSilence else {
+    guard now >= holdEnd, isEnough else {
       self.canary?.nextSample = now + canary.interval
       return []
     }

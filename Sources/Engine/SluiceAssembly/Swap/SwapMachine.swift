@@ -7,7 +7,7 @@
 ///                        answered   share 0    named; get the newest when they come back
 ///
 /// A canary is a snapshot that serves a part of the new transactions, beside the served one, and a larger part with each
-/// step. Each step is a publication.
+/// step. Each step is a publication. In the first step it can serve none: its builds then replay samples in the shadow.
 ///
 /// It is a value without tasks, clocks or loops. It takes events with their time, and returns actions, which
 /// the engine's `SwapCoordinator` performs. The coordinator reads ``deadline`` to know when to send ``Event/passed``. Snapshots,
@@ -53,8 +53,8 @@ package struct SwapMachine: Sendable {
     /// The thread of a loop has ended.
     case died(loop: Int)
     /// The result of comparing the snapshot on probation with the previous snapshot, or a canary with the served one.
-    /// `breach` is nil if the new snapshot is not worse, and `isEnough` says whether a canary has had as many
-    /// transactions as its step needs.
+    /// `breach` is nil if the new snapshot is not worse, and `isEnough` says whether a canary has had what its step needs,
+    /// besides its time.
     case sampled(snapshot: Int, breach: String?, isEnough: Bool = false)
     /// On that loop, no transaction runs on the replaced snapshot any more.
     case emptied(snapshot: Int, loop: Int)

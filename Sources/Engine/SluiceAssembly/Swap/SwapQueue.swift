@@ -83,7 +83,7 @@ extension SwapQueue.Kind {
     return false
   }
 
-  fileprivate var waitsForCanary: Bool {
+  package var waitsForCanary: Bool {
     if case .swap(_, endsCanary: false) = self { return true }
     return false
   }

@@ -1,4 +1,3 @@
-import Sluice
 package import SluiceAssembly
 import SluiceLoop
 import SluiceMessages
@@ -58,7 +57,10 @@ package final class ReplayHost: Sendable {
     for path in configuration.libraries {
       let plugin = configuration.plugins.first { $0.library == path }
       do throws(PluginError) {
-        generations[path] = try Self.load(copies[path] ?? path, as: path, configuration, hosting, step)
+        guard let copy = copies[path] else {
+          throw PluginError(.trialUnavailable, .plugin(name: plugin?.name, path: path), "has no copy to replay")
+        }
+        generations[path] = try Self.load(copy, as: path, configuration, hosting, step)
       } catch { throw .plugin(error, plugin?.location ?? ConfigurationLocation()) }
     }
     draft = hosting.draft(configuration, generations)

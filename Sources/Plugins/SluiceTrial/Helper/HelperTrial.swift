@@ -30,6 +30,9 @@ public struct HelperTrial: LibraryTrial {
     self.remembersVerdicts = remembersVerdicts
   }
 
+  /// The path of the `sluice` command.
+  package var helperPath: String { helper.path }
+
   /// This trial, which leaves out what the list has, and adds what is passed; unless no verdicts are remembered.
   package func remembering(in verdicts: VerdictList) -> HelperTrial {
     var trial = self

@@ -18,9 +18,10 @@ final class ControlledRun: Sendable {
   ///   - more: further plugins, each with a comma before it.
   ///   - options: further options of the command.
   ///   - environment: further variables of the command.
+  ///   - isInFolder: whether the command starts in the folder of the configuration, and gets a relative path.
   init(
     more: String = "", socket: String? = nil, swap: String = #"{"probation": {"duration": "30s"}}"#,
-    options: [String] = [], environment: [String: String] = [:]
+    options: [String] = [], environment: [String: String] = [:], isInFolder: Bool = false
   ) async throws {
     folder = try TemporaryDirectory()
     self.socket = socket ?? folder.path("c.sock")
@@ -32,8 +33,9 @@ final class ControlledRun: Sendable {
     }
     let file = try folder.write(Self.configuration(more, swap: swap), to: "c.json")
     running = try Command(
-      Tool.path, ["run", "-q", "-c", file, "--concurrency", "8", "--control", self.socket] + options,
-      environment: Tool.cleared.merging(environment) { $1 }
+      Tool.path,
+      ["run", "-q", "-c", isInFolder ? "./c.json" : file, "--concurrency", "8", "--control", self.socket] + options,
+      environment: Tool.cleared.merging(environment) { $1 }, workingDirectory: isInFolder ? folder.path : nil
     ).start()
     try await running.waitForSocket(at: self.socket)
   }

@@ -1,4 +1,3 @@
-package import SluiceAssembly
 package import SluiceMessages
 package import SluicePipeline
 

@@ -1,7 +1,5 @@
-import SluiceJSON
 package import SluiceMessages
 package import SluicePipeline
-import SluiceTransport
 
 extension Credentials {
   /// The answer of a stage or a delegate to one challenge; nil in the same cases as ``answer(to:status:on:)``.

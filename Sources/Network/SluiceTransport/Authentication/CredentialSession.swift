@@ -1,6 +1,5 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceTransport
 
 /// Computes the credentials headers for later hops of the same attempt that go to the same origin. This is necessary
 /// because a digest is valid for only one request. The exchange stores the session. Confined to the loop of the
