@@ -264,7 +264,7 @@ complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcomma
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l canary -x -d 'Begin a canary with these shares in percent, for instance 1,10,50'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l hold -x -d 'The minimum time of each step of the canary'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l by -x -d 'Requests with the same value of this header get the same build'
-complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l shadow -x -d 'First compare both builds by replays of recorded requests; 0 leaves this out'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l shadow -x -d 'First compare both builds by replays of recorded requests; 0s leaves this out'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l share -x -d 'How many requests are recorded for the shadow (default 1)'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l now -d 'Publish at once, although the configuration has a canary or a shadow'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l socket -rF -d 'The control socket (default: the socket of the only running engine)'

@@ -31,6 +31,23 @@ struct BenchmarkPipeline {
       """, plan.headers)
   }
 
+  /// A pipeline of one C stage, in the folder.
+  /// - Parameter swap: the object `swap` of the configuration.
+  static func replaceable(_ plan: Plan, in folder: TemporaryFolder, swap: String) throws -> Self {
+    try replace(0, in: folder)
+    return try Self(
+      plan,
+      """
+      {"plugins": {"stage-0": {"library": "\(folder.path)/a.so", "config": {"does": "continue"}}},
+       "request": ["stage-0"], "response": ["stage-0"], "swap": \(swap), "transport": {"loops": 1}}
+      """, plan.headers)
+  }
+
+  /// Writes another build of the stage, which does the same. Builds differ only in bytes behind the end of the library.
+  static func replace(_ build: UInt8, in folder: TemporaryFolder) throws {
+    try folder.write(TemporaryFolder.read(library) + [build], to: "a.so")
+  }
+
   /// A pipeline of five interceptors in C, the built-in `headers` stage and the built-in `metrics` tracer. Each of the
   /// interceptors sets a header of the request and looks for a header in the response.
   /// - Parameter isTraced: whether to add a tracer in C that counts all events.

@@ -9,6 +9,20 @@ final class EngineSubject: BenchmarkSubject, Sendable {
   private let lanes: [EngineLane]
   private let done: DispatchSemaphore
 
+  /// An engine with one C stage, which has begun to replace it by another build.
+  /// - Parameter swap: the object `swap` of the configuration.
+  convenience init(_ name: String, _ plan: Plan, beside swap: String) throws {
+    let folder = try TemporaryFolder()
+    try self.init(name, plan, .replaceable(plan, in: folder, swap: swap))
+    try BenchmarkPipeline.replace(1, in: folder)
+    let (engine, done) = (engine, done)
+    Task.detached {
+      do { print("\(try await engine.swap())") } catch { print("\(error)") }
+      done.signal()
+    }
+    done.wait()
+  }
+
   init(_ name: String, _ plan: Plan, _ pipeline: BenchmarkPipeline) throws {
     self.name = name
     let engine = try Engine(Self.configuration(of: pipeline, plan))

@@ -21,6 +21,8 @@ enum Subjects {
       ("stages", { try EngineSubject($0, $1, .stages($1, 9, .proceed)) }),
       ("set", { try EngineSubject($0, $1, .stages($1, 1, .set)) }),
       ("sets", { try EngineSubject($0, $1, .stages($1, 9, .set)) }),
+      ("canary", { try EngineSubject($0, $1, beside: #"{"canary": {"steps": [10], "hold": "1h"}}"#) }),
+      ("shadow", { try EngineSubject($0, $1, beside: #"{"shadow": {"share": 1, "duration": "10m"}}"#) }),
       ("loops", { try EngineSubject($0, $1, .full($1, loops: 2)) }),
       ("client", { try ClientSubject($0, $1, .client, isOnLoop: true) }),
       ("client-pool", { try ClientSubject($0, $1, .client, isOnLoop: false) }),

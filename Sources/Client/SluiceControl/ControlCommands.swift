@@ -86,10 +86,12 @@ struct ControlCommands: Sendable {
     let reports = status["history"].map { Array($0.elements) } ?? []
     let document = JSONValue.object()
     for member in ["canary", "deciding"] { document[member] = status[member] }
+    if status["probation"]?["followsCanary"]?.bool == true { document["probation"] = status["probation"] }
     document["history"] = .array(
       of: reports.filter { report in
         report["canary"] != nil || report["endedCanary"] != nil
           || report["trigger"]?.string == "canary" && report["outcome"]?.string == "published"
+          || report["trigger"]?.string == "probation"
       })
     return document
   }

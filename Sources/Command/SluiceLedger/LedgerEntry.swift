@@ -11,6 +11,8 @@ package struct LedgerEntry: Sendable, Hashable {
   package var time: Instant
   package var attempt: Int
   package var hop: Int
+  /// The number of the snapshot that the transaction runs on; nil if the log does not have it.
+  package var snapshot: Int?
   /// The status; 0 without a response.
   package var status: Int
   /// See ``TraceEvent/receivedStatus``.
@@ -64,6 +66,7 @@ package struct LedgerEntry: Sendable, Hashable {
       errorCode: event.error?.code, errorStage: event.error?.stage, duration: event.duration, timings: event.timings,
       requestID: event.exchange.requestID, method: event.exchange.requestForms.native.method,
       url: event.exchange.requestForms.native.url.string)
+    snapshot = event.exchange.snapshot
     trace = event.exchange.hopTraceContext
     trace.flags = []
     span = event.span.map(LedgerSpan.init)

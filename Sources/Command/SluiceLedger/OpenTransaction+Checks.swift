@@ -20,6 +20,10 @@ extension OpenTransaction {
     guard entry.requestID == requestID else {
       throw LedgerBreach(.identity, "\(name) has the request id \"\(entry.requestID)\"; expected \"\(requestID)\"")
     }
+    guard entry.snapshot == snapshot else {
+      func text(_ snapshot: Int?) -> String { snapshot.map { "snapshot \($0)" } ?? "no snapshot" }
+      throw LedgerBreach(.identity, "\(name) has \(text(entry.snapshot)); expected \(text(snapshot))")
+    }
     guard (entry.outcome != nil) == isEnd else {
       throw LedgerBreach(
         .outcome, isEnd ? "did_complete has no outcome" : "\(name) has an outcome; expected one only in did_complete")

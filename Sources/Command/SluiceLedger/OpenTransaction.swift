@@ -9,6 +9,7 @@ struct OpenTransaction: Sendable {
   let line: Int
   let started: Instant
   let requestID: String
+  let snapshot: Int?
   private(set) var last: (kind: TraceEvent.Kind, time: Instant)
   /// The last event; it can be a `didEndSpan`, which is not a step of the transaction.
   private(set) var latest: (kind: TraceEvent.Kind, time: Instant)
@@ -36,6 +37,7 @@ struct OpenTransaction: Sendable {
     self.line = line
     started = entry.time
     requestID = entry.requestID
+    snapshot = entry.snapshot
     callerTrace = entry.trace
     last = (entry.kind, entry.time)
     latest = last

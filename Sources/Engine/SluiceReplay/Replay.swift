@@ -32,6 +32,8 @@ public struct Replay: Sendable {
     package var libraries: [String: String]
     /// Where to look up libraries that the configuration gives by name.
     package var installedPlugins = InstalledPlugins.ofThisProgram
+    /// Whether ``libraries`` are private copies of all libraries, which nobody changes.
+    package var hasCopies = false
 
     /// A build from the text of a configuration file, which ``Replay/compare(_:old:new:)`` checks.
     ///
@@ -68,6 +70,8 @@ public struct Replay: Sendable {
 
   /// What is not compared, as ``ReplayDifference/subject`` names it.
   package var ignored: Set<String> = []
+  /// Whether the error for a crash shows the last output of the build.
+  package var showsOutput = true
 
   /// - Parameter helper: the path of the `sluice` command. Nil takes the first of these that exists: this program, if
   ///   it is the command itself; the command in this program's folder; the first command on `PATH`. If none exists, the
@@ -104,7 +108,7 @@ public struct Replay: Sendable {
       guard error.code != .trialUnavailable, error.code != .store else {
         throw .plugin(error, ConfigurationLocation())
       }
-      report.failures.append(ReplayReport.Failure(side, error))
+      report.failures.append(ReplayReport.Failure(side, error, isKill: outcome.isKill))
     }
     let unfinished = report.failures.map { "the \($0.side.rawValue) build" }.joined(separator: " and ")
     for (index, _, request) in selection.exchanges {

@@ -44,6 +44,8 @@ package struct ReplayComparison: Sendable, Hashable {
   package var varying: [ReplayDifference]
   /// What was not compared, and why, in sentences.
   package var notCompared: [String] = []
+  /// Whether the old build did what the recording says, so that ``differences`` are those of the new build.
+  package private(set) var isOldAsRecorded = true
   /// All values of the facts in ``varying`` that may have become constant.
   var variations: [ReplayVariation] = []
 
@@ -65,7 +67,8 @@ package struct ReplayComparison: Sendable, Hashable {
     notCompared = matching.unclear.map {
       "\($0.placeText): \($0.subject) differs between two runs of one build"
     }
-    for name in Set((old + new).flatMap(\.unansweredCallOuts)).sorted() {
+    isOldAsRecorded = old.allSatisfy(\.unansweredCallOuts.isEmpty)
+    for name in Set((old + new).flatMap(\.unansweredCallOuts)).sorted() where !ignored.contains("call-out \(name)") {
       notCompared.append("call-out \(name): the recording has no answer; give one with --answer")
     }
   }
@@ -75,10 +78,12 @@ package struct ReplayComparison: Sendable, Hashable {
   package mutating func compare(with recorded: RecordedOutcome?, old: [ReplayedExchange]) {
     guard let recorded else {
       notCompared.append("result: the recording has no outcome; record again")
+      isOldAsRecorded = false
       return
     }
     guard let run = old.first(where: { $0.outcome != recorded }) else { return }
     let replayed = run.outcome
+    isOldAsRecorded = false
     func add(_ subject: String, _ before: String?, _ after: String?, _ reason: String = "") {
       guard before != after else { return }
       notCompared.append(

@@ -1,3 +1,4 @@
+import Glibc
 import SluiceAssembly
 import SluiceJSON
 import SluiceMessages
@@ -18,6 +19,8 @@ struct ReplayPlan: Sendable {
     fileprivate(set) var omitted: [Int: String] = [:]
     /// Why a run did not finish; the first error if there are several.
     fileprivate(set) var error: PluginError?
+    /// Whether the process of that run, or the one that watched it, was killed with SIGKILL.
+    fileprivate(set) var isKill = false
 
     /// The results of the exchange with that index, one for each run that has reached it; nil if no run has.
     func runs(of index: Int) -> [ReplayedExchange]? {
@@ -48,16 +51,19 @@ struct ReplayPlan: Sendable {
   func run(
     _ selection: ReplaySelection, _ key: MessageHash.Key, _ replay: Replay, _ helper: TrialHelper
   ) async -> Outcome {
-    let copies: [String: StoredPlugin]
-    switch await ControlThread.run({ Result { () throws(PluginError) in try stage() } }) {
-    case .success(let staged): copies = staged
-    case .failure(let error): return Outcome(error: error)
+    var copies: [String: StoredPlugin] = [:]
+    if !build.hasCopies {
+      switch await ControlThread.run({ Result { () throws(PluginError) in try stage() } }) {
+      case .success(let staged): copies = staged
+      case .failure(let error): return Outcome(error: error)
+      }
     }
     // The copies are kept until the runs are over, because they are removed when they are released.
     defer { withExtendedLifetime(copies) {} }
     let payload = ReplayRequest(
       configuration: String(decoding: build.configuration, as: UTF8.self), file: build.file,
-      pluginFolder: build.installedPlugins.folder, copies: copies.mapValues(\.path), key: key,
+      pluginFolder: build.installedPlugins.folder, copies: build.hasCopies ? build.libraries : copies.mapValues(\.path),
+      key: key,
       patience: replay.patience,
       exchanges: selection.exchanges.map { ($0.index, $0.document) }, callOuts: selection.callOuts,
       answer: replay.callOutAnswer)
@@ -72,8 +78,13 @@ struct ReplayPlan: Sendable {
     var outcome = Outcome()
     for _ in 0..<Self.runs {
       switch await TrialProcess(request, helper: helper).report() {
-      case .success(let report): take(report, request, hidden, &outcome)
-      case .failure(let error): outcome.error = error
+      case .success(let report):
+        take(report, &outcome)
+        outcome.error = report.failure(of: request.subject, secrets: hidden, showsOutput: replay.showsOutput)
+        if case .killed(SIGKILL) = report.ending { outcome.isKill = true }
+      case .failure(let error):
+        outcome.error = error
+        outcome.isKill = error.code == .trialKilledWatcher
       }
       if outcome.error != nil { break }
     }
@@ -93,9 +104,7 @@ struct ReplayPlan: Sendable {
     return copies
   }
 
-  private func take(
-    _ report: TrialReport, _ request: TrialRequest, _ hidden: TrialSecrets, _ outcome: inout Outcome
-  ) {
+  private func take(_ report: TrialReport, _ outcome: inout Outcome) {
     var replayed: [Int: ReplayedExchange] = [:]
     for item in report.items {
       guard let index = item["index"]?.integer.map({ Int(clamping: $0) }) else { continue }
@@ -103,6 +112,5 @@ struct ReplayPlan: Sendable {
       outcome.omitted[index] = item["omitted"]?.string
     }
     outcome.replayed.append(replayed)
-    outcome.error = report.failure(of: request.subject, secrets: hidden)
   }
 }

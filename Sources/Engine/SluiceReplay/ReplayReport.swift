@@ -10,10 +10,11 @@ public struct ReplayReport: Sendable {
   package struct Failure: Sendable, Hashable {
     package var side: Side
     package var error: PluginError
+    /// Whether somebody else may have killed the process, such as a system without memory.
+    package var isKill: Bool
 
-    package init(_ side: Side, _ error: PluginError) {
-      self.side = side
-      self.error = error
+    package init(_ side: Side, _ error: PluginError, isKill: Bool = false) {
+      (self.side, self.error, self.isKill) = (side, error, isKill)
     }
   }
 

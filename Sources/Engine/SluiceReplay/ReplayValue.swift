@@ -2,7 +2,7 @@ import SluiceJSON
 
 /// A value of a fact. If it varies between two runs of the old build, only the parts that vary are left out of the
 /// comparison.
-enum ReplayValue: Hashable {
+enum ReplayValue: Sendable, Hashable {
   /// A text that is a whole, or a URL, a query or a JSON document, whose parts are compared one by one.
   case text(String)
   /// The size and the hash of a content. If it varies, its parts cannot be told apart.

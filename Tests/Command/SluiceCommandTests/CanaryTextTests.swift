@@ -90,6 +90,15 @@ import Testing
     let rollback = #"{"id": 8, "trigger": "rollback", "outcome": "published", "snapshot": 1}"#
     #expect(watch.hasFailed(try Self.answer(nil, history: rollback)))
     var late = CanaryWatch(isTerminal: false)
-    #expect(!late.text(of: end).isEmpty && late.isOver && !late.hasFailed(end))
+    #expect(!late.text(of: end).isEmpty && late.isOver && late.hasFailed(end))
+    var published = CanaryWatch(isTerminal: false)
+    let answer = try Self.answer(
+      nil, history: #"{"id": 9, "trigger": "canary", "outcome": "published", "snapshot": 2}"#)
+    answer["probation"] = ["remainingMs": 1500, "followsCanary": true]
+    let text = published.text(of: answer)
+    #expect(
+      text.hasPrefix("no canary is running; the new build is on probation for 1.50 s more; the last decision:\n"),
+      "\(text)")
+    #expect(!published.isOver && published.text(of: answer).isEmpty)
   }
 }

@@ -79,7 +79,7 @@ import Testing
     let wrong = try await run.ctl("canary", "--watch", "--json")
     #expect(wrong.status == 2 && wrong.errorText == "sluice: ctl canary: --watch writes text; leave out --json\n")
     // This canary had ended before.
-    #expect(try await run.ctl("canary", "--watch").status == 0)
+    #expect(try await run.ctl("canary", "--watch").status == 1)
     _ = try await run.end()
   }
 

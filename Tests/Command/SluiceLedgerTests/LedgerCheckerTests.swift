@@ -484,6 +484,7 @@ import Testing
 
   @Test func `all events of a transaction have the same request id`() {
     #expect(Self.violation(Self.changed(3) { $0.requestID = "s" })?.rule == .identity)
+    #expect(Self.violation(Self.changed(3) { $0.snapshot = 2 })?.rule == .identity)
   }
 
   @Test func `times never decrease, and a retry waits for its delay`() {

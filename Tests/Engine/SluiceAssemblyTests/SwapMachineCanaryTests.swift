@@ -96,6 +96,20 @@ import Testing
     #expect(Self.judge(&machine, at: .seconds(639)) == [.request(.promotion(2), because: nil)])
   }
 
+  /// An operator can promote the canary while its samples are replayed.
+  @Test func `a late verdict about a shadow does nothing`() {
+    var machine = Self.running(
+      Machine.Terms(
+        canary: Machine.CanaryTerms(steps: 2, hold: .seconds(30), shadow: .seconds(600)), probation: .seconds(30)))
+    let verdict = Machine.Event.sampled(snapshot: 2, breach: "different", step: 0)
+    _ = machine.handle(.requested(2, .step(2)), at: .zero)
+    Self.take(&machine, at: .zero)
+    #expect(machine.handle(verdict, at: .zero) == [])
+    _ = machine.handle(.requested(3, .promotion(2)), at: .zero)
+    Self.take(&machine, at: .zero)
+    #expect(machine.served == 2 && machine.standby != nil && machine.handle(verdict, at: .zero) == [])
+  }
+
   @Test func `a shadow without steps leads to the publication`() {
     var machine = Self.running(
       Machine.Terms(canary: Machine.CanaryTerms(steps: 1, hold: .seconds(30), shadow: .milliseconds(500))))
@@ -229,7 +243,7 @@ import Testing
     var machine = Machine(loops: 2, snapshot: 1, Machine.Terms())
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.closed, at: .zero)
-    #expect(machine.handle(.made(1, snapshot: 2, Self.terms), at: .zero) == [.answer(1, .shutdown)])
+    #expect(machine.handle(.made(1, snapshot: 2, Self.terms), at: .zero) == [.answer(1, .shutdown), .leaveCanary(2)])
     #expect(machine.served == 1 && machine.running == nil && machine.canary == nil)
   }
 

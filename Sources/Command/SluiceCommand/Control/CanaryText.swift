@@ -11,7 +11,10 @@ struct CanaryText {
     let history = document["history"].map { Array($0.elements) } ?? []
     guard let canary = document["canary"] else {
       guard let last = history.last else { return "no canary is running\n" }
-      return "no canary is running; the last decision:\n" + Self.line(of: last)
+      let probation = document["probation"].map { probation in
+        "; the new build is on probation for \(ReportText.duration(probation["remainingMs"])) more"
+      }
+      return "no canary is running\(probation ?? ""); the last decision:\n" + Self.line(of: last)
     }
     let head = [Self.line(canary), "  " + ReportText.changes(canary), ""]
     let lines =

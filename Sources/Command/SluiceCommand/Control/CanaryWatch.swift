@@ -9,9 +9,8 @@ struct CanaryWatch {
 
   private let isTerminal: Bool
   private var decision: [Int64] = []
-  /// Whether a canary was running at the last answer.
+  /// Whether a canary was running, or on probation, at the last answer.
   private var wasRunning = false
-  private var hasRun = false
   private(set) var isOver = false
 
   init(isTerminal: Bool) { self.isTerminal = isTerminal }
@@ -20,8 +19,7 @@ struct CanaryWatch {
   mutating func text(of answer: JSONValue) -> String {
     // Without this, the end of a canary could be seen before its report.
     if answer["canary"] == nil, answer["deciding"]?.bool == true { return "" }
-    isOver = answer["canary"] == nil
-    hasRun = hasRun || !isOver
+    isOver = answer["canary"] == nil && answer["probation"] == nil
     let last = answer["history"].flatMap { Array($0.elements).last }
     let decision = [last?["id"]?.integer, answer["canary"]?["step"]?.integer].map { $0 ?? 0 }
     defer { (self.decision, wasRunning) = (decision, !isOver) }
@@ -33,9 +31,9 @@ struct CanaryWatch {
     return decision == self.decision && wasRunning == !isOver ? "" : text + (isOver ? "" : "\n")
   }
 
-  /// Whether the canary that was watched has returned to the old build.
+  /// Whether the last canary has returned to the old build.
   func hasFailed(_ answer: JSONValue) -> Bool {
     let last = answer["history"].flatMap { Array($0.elements).last }
-    return hasRun && (last?["outcome"]?.string == "rolled-back" || last?["trigger"]?.string == "rollback")
+    return last?["outcome"]?.string == "rolled-back" || last?["trigger"]?.string == "rollback"
   }
 }

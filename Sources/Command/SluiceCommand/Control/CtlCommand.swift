@@ -38,7 +38,8 @@ enum CtlCommand {
       Option("canary", nil, "STEPS", "Begin a canary with these shares in percent, for instance 1,10,50"),
       Option("hold", nil, "DURATION", "The minimum time of each step of the canary"),
       Option("by", nil, "HEADER", "Requests with the same value of this header get the same build"),
-      Option("shadow", nil, "DURATION", "First compare both builds by replays of recorded requests; 0 leaves this out"),
+      Option(
+        "shadow", nil, "DURATION", "First compare both builds by replays of recorded requests; 0s leaves this out"),
       Option("share", nil, "PERCENT", "How many requests are recorded for the shadow (default 1)"),
       Option("now", nil, nil, "Publish at once, although the configuration has a canary or a shadow"), socket, json,
     ]

@@ -38,6 +38,7 @@ enum EventReading {
       requestID: try string("requestId", document), method: try string("method", document),
       url: try string("url", document))
     if document["sequence"] != nil { entry.sequence = try number("sequence", document) }
+    if document["snapshot"] != nil { entry.snapshot = try number("snapshot", document) }
     if document["status"] != nil { entry.status = try number("status", document, 100...999) }
     if document["receivedStatus"] != nil { entry.receivedStatus = try number("receivedStatus", document, 0...999) }
     if document["outcome"] != nil { entry.outcome = try outcome(document) }
@@ -92,7 +93,7 @@ enum EventReading {
   ]
 
   private static let members: Set = [
-    "event", "transaction", "sequence", "timeNs", "attempt", "hop", "requestId", "method", "url", "status",
+    "event", "transaction", "sequence", "timeNs", "attempt", "hop", "snapshot", "requestId", "method", "url", "status",
     "receivedStatus", "outcome", "error", "delayNs", "durationNs", "timings", "traceId", "spanId", "parentSpanId",
     "attributes",
     "span",

@@ -79,7 +79,7 @@ final class ExchangeRecorder: @unchecked Sendable {
   /// The complete recording, after the end of the transaction.
   func finish() -> RecordedExchange {
     exchange.hops = hops.map { $0.finish() }
-    exchange.callOuts = callOuts?.takeAll() ?? []
+    if !exchange.request.isSample { exchange.callOuts = callOuts?.takeAll() ?? [] }
     // Breaks a cycle: the hop recorders refer to the transaction, which refers to this object.
     hops = []
     if exchange.isRequestStreamed {

@@ -53,6 +53,8 @@ package struct RecentCallOuts: Sendable {
 package protocol CallOutLog: AnyObject, Sendable {
   func note(_ call: RecordedCallOut)
   func takeAll() -> [RecordedCallOut]
+  /// The call-outs since the last call of this function, whatever recordings have taken.
+  func takeForSamples() -> [RecordedCallOut]
 }
 
 extension RecordedCallOut {

@@ -56,9 +56,10 @@ extension RecordedExchange {
   private static let sampleBodyBytes = 1 << 20
   private static let gap = "a sample has no body above \(sampleBodyBytes >> 20) MiB, and none from a file"
 
-  /// The recording without bodies that a sample does not have.
+  /// The recording without what a sample does not have: large bodies, and call-outs.
   package var sample: RecordedExchange {
     var sample = self
+    sample.callOuts = []
     if !Self.fits(request.body) {
       (sample.request.body, sample.isRequestWhole, sample.requestGap) = (.empty, false, Self.gap)
     }

@@ -61,7 +61,7 @@ extension Engine {
   /// Warnings about the plugins that keep a state, if swaps begin a canary; one sentence each.
   package var canaryWarnings: [String] {
     let published = swaps.published
-    guard published.configuration.swap.canary != nil else { return [] }
+    guard published.configuration.swap.canary?.effective != nil else { return [] }
     return published.parts.filter { $0.instance?.keepsState == true }.map { part in
       "plugin \(PlainText.quote(part.plugin.name)) \(CanarySettings.stateWarning)"
     }

@@ -240,8 +240,15 @@ public final class Engine: Sendable {
 
 /// The call-outs of one engine, for its recordings.
 private final class EngineCallOuts: CallOutLog {
-  private let recent = Locked(RecentCallOuts())
+  private let recent = Locked((recordings: RecentCallOuts(), samples: RecentCallOuts()))
 
-  func note(_ call: RecordedCallOut) { recent.withLock { $0.append(call) } }
-  func takeAll() -> [RecordedCallOut] { recent.withLock { $0.takeAll() } }
+  func note(_ call: RecordedCallOut) {
+    recent.withLock { recent in
+      recent.recordings.append(call)
+      recent.samples.append(call)
+    }
+  }
+
+  func takeAll() -> [RecordedCallOut] { recent.withLock { $0.recordings.takeAll() } }
+  func takeForSamples() -> [RecordedCallOut] { recent.withLock { $0.samples.takeAll() } }
 }

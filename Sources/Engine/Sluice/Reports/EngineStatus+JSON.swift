@@ -24,7 +24,7 @@ extension EngineStatus {
     if let probation {
       document["probation"] = [
         "standby": JSONValue(Int64(probation.standby)), "remainingMs": .milliseconds(probation.remaining),
-        "transactions": JSONValue(Int64(probation.transactions)),
+        "transactions": JSONValue(Int64(probation.transactions)), "followsCanary": JSONValue(probation.followsCanary),
       ]
     }
     document["running"] = running.map { running in

@@ -111,6 +111,8 @@ public struct EngineStatus: Sendable, Hashable {
     package var remaining: Duration
     /// Transactions of the new snapshot that have ended.
     package var transactions: Int
+    /// Whether the new snapshot was a canary before.
+    package var followsCanary: Bool
   }
 
   /// A call of a plugin that has blocked an event loop for longer than `watchdog.limit`. All other work on that loop

@@ -39,7 +39,7 @@ struct CanaryProgress: Sendable {
 
   func draw(_ step: Int) -> ArmDraw {
     if let shadow = shadow(in: step), let share = settings.shadow?.share {
-      return ArmDraw(.sample { shadow.note($0) }, percent: share)
+      return ArmDraw(.sample(begin: shadow.begin, end: shadow.end), percent: share)
     }
     return ArmDraw(.canary(snapshot.pipeline), percent: percent(step), by: settings.key, salt: salt)
   }
@@ -53,10 +53,10 @@ struct CanaryProgress: Sendable {
   }
 
   /// Called when the canary was published, and is on probation. From now on, it is compared with what the replaced snapshot
-  /// did in the last step.
+  /// did in the last step. That is another time, in which servers were faster or slower, so latencies are not compared.
   mutating func beginProbation(after base: Snapshot) {
     earlier.candidate = snapshot.counts(beside: base)
-    rule = CanaryRule(judgesLatency: settings.comparesLatency)
+    rule = CanaryRule(judgesLatency: false)
   }
 
   /// What has happened in the current step.
@@ -77,7 +77,7 @@ struct CanaryProgress: Sendable {
 
   /// Whether a shadow has shown enough. Samples that could not be compared are no silence.
   func isEnough(_ verdict: ShadowRun.Verdict, _ status: ShadowStatus) -> Bool {
-    verdict.isPassed || settings.onSilence == .promote && status.compared + status.notCompared == 0
+    verdict.isPassed || settings.onSilence == .promote && status.isSilent
   }
 }
 

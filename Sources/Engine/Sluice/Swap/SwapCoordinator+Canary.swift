@@ -48,7 +48,8 @@ extension SwapCoordinator {
   /// Called when the loops have taken a step of a canary, or its end.
   func settle(_ canary: Snapshot, _ settlement: SwapMachine.Settlement, beside base: Snapshot) {
     if settlement.canary != nil {
-      canary.serveBeside()
+      // In a shadow, its builds do no scheduled work either.
+      if share(settlement.canaryStep)?.percent != 0 { canary.serveBeside() }
       return state.withLock { $0.canary?.beginStep(beside: base) }
     }
     base.serve(after: canary)
@@ -63,7 +64,8 @@ extension SwapCoordinator {
         if verdict.breach != nil { sayFindings(of: shadow) }
         handle(
           .sampled(
-            snapshot: snapshot.number, breach: verdict.breach, isEnough: progress.isEnough(verdict, shadow.status)))
+            snapshot: snapshot.number, breach: verdict.breach, isEnough: progress.isEnough(verdict, shadow.status),
+            step: 0))
       }
       return true
     }
@@ -124,34 +126,41 @@ extension SwapCoordinator {
     Task.detached { [self] in _ = await submit(.abort(canary), reason: reason) }
   }
 
-  /// Nil if the builds cannot be replayed.
-  private func makeShadow(
-    _ settings: ShadowSettings, of snapshot: Snapshot, beside base: Snapshot
-  ) throws(SwapStop) -> ShadowRun {
-    let configuration = snapshot.configuration
-    guard let text = configuration.text,
-      !configuration.plugins.contains(where: { if case .code = $0.source { true } else { false } })
-    else {
-      throw .impossible("a shadow needs a configuration from a file, without stages that are code of the program")
+  /// What replays samples of a configuration, and the text of the configuration.
+  func replayer(_ configuration: Configuration) throws(SwapStop) -> (replay: Replay, text: [UInt8]) {
+    guard let text = configuration.text, configuration.isReplayable(from: text) else {
+      throw .impossible(
+        "a shadow replays what the configuration file says, but the program has added plugins or stages to it; "
+          + "leave out the shadow")
     }
     guard var replay = Replay(helper: (trial as? HelperTrial)?.helperPath) else {
       throw .impossible(
         "a shadow needs the sluice command, which is neither in the folder of this program nor on PATH")
     }
     replay.deadline = Self.replayLimit
+    return (replay, text)
+  }
+
+  private func makeShadow(
+    _ settings: ShadowSettings, of snapshot: Snapshot, beside base: Snapshot
+  ) throws(SwapStop) -> ShadowRun {
+    let configuration = snapshot.configuration
+    let (replay, text) = try replayer(configuration)
     let builds = [base, snapshot].map { snapshot in
       var build = Replay.Build(configuration: text, file: configuration.file, libraries: snapshot.copies)
       build.installedPlugins = configuration.installedPlugins
+      build.hasCopies = true
       return build
     }
-    return ShadowRun(settings, replay, old: builds[0], new: builds[1])
+    let callOuts = workers[0].environment.callOuts
+    return ShadowRun(settings, replay, old: builds[0], new: builds[1]) { callOuts?.takeForSamples() ?? [] }
   }
 
   /// The time limit for each process that replays samples.
   private static let replayLimit = Duration.seconds(60)
 
   private func sayFindings(of shadow: ShadowRun) {
-    for line in shadow.status.findings { log(LogLine(level: .warning, message: "shadow: \(line)")) }
+    for line in shadow.status.findings.prefix(10) { log(LogLine(level: .warning, message: "shadow: \(line)")) }
   }
 
   /// Called when a step follows the shadow, or nothing. Returns what became of the samples; nil if no shadow was running.
@@ -180,13 +189,25 @@ extension SwapCoordinator {
   }
 }
 
+extension Configuration {
+  /// Whether the libraries and the stages are those of a text. Tracers, which a replay leaves out, can differ.
+  fileprivate func isReplayable(from text: [UInt8]) -> Bool {
+    guard let read = try? Configuration(text: text, file: file, installedPlugins: installedPlugins) else {
+      return false
+    }
+    let lists = [\Configuration.request, \.issue, \.response]
+    return libraries == read.libraries
+      && lists.allSatisfy { self[keyPath: $0].map(\.plugin) == read[keyPath: $0].map(\.plugin) }
+  }
+}
+
 extension CanaryChoice {
   /// The settings of the canary with which a swap begins; nil if it publishes at once.
   func settings(in configuration: Configuration) -> CanarySettings? {
     switch self {
-    case .configured: configuration.swap.canary
+    case .configured: configuration.swap.canary?.effective
     case .none: nil
-    case .settings(let settings): settings
+    case .settings(let settings): settings.effective
     }
   }
 }

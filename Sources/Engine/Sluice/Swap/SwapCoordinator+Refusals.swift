@@ -42,8 +42,7 @@ extension SwapCoordinator {
     PluginError(
       .knownBad, .plugin(name: nil, path: library),
       "this build (\(hash.hex.prefix(12))) is refused because it failed in service: \(reason)",
-      advice: "build it again; to use it nevertheless, have the program call engine.clearRefusals(), or remove "
-        + "\(refusals.path(of: hash)) and start the program again")
+      advice: "change it and build it again; to use it nevertheless, remove \(refusals.path(of: hash))")
   }
 
   /// Why the previous snapshot must not serve again: one of its builds was refused in the meantime. Nil if it can
@@ -111,7 +110,9 @@ extension SwapCoordinator {
   }
 
   private static func crash(at percent: Double) -> String {
-    "its process ended during its canary, at \(Figures.percent(percent)) % of the new transactions"
+    percent == 0
+      ? "its process ended during its shadow"
+      : "its process ended during its canary, at \(Figures.percent(percent)) % of the new transactions"
   }
 
   private func sayRefused(_ library: String, _ reason: String, _ configuration: Configuration) {

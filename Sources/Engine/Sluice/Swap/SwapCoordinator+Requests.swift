@@ -53,9 +53,11 @@ extension SwapCoordinator {
     let libraries = configuration.libraries.filter { library in
       names.map { !$0.isDisjoint(with: configuration.plugins(of: library)) } ?? true
     }
+    let canary = request.canary.settings(in: configuration)
+    if canary?.shadow != nil { _ = try replayer(configuration) }
     let goal = Goal(
       configuration: configuration, kind: .swap, sources: libraries.map { ($0, request.sources[$0] ?? $0) },
-      canary: request.canary.settings(in: configuration))
+      canary: canary)
     return try await make(goal, &changes)
   }
 

@@ -28,7 +28,8 @@ extension SwapCoordinator {
       probation: state.machine.standby.map { standby in
         let ended = state.published.pipeline.counts.completed
         return EngineStatus.Probation(
-          standby: standby.snapshot, remaining: max(standby.end - MonotonicClock.now, .zero), transactions: Int(ended))
+          standby: standby.snapshot, remaining: max(standby.end - MonotonicClock.now, .zero), transactions: Int(ended),
+          followsCanary: state.canary?.snapshot === state.published)
       },
       running: state.running(at: MonotonicClock.now), queued: state.machine.queue.entries.count, waits: waits(),
       history: state.history, refused: store.refusals?.all ?? [:], silentLoops: silent, stalls: watchdog.stalls)

@@ -64,15 +64,16 @@ extension Worker {
     guard let draw, draw.draws(request) else { return }
     switch draw.purpose {
     case .canary(let canary): pipeline = canary
-    case .sample(let take):
+    case .sample(let begin, let end):
+      guard begin() else { return }
       let (isWanted, complete) = (request.wantsRecording, completion)
       if !isWanted { (request.wantsRecording, request.isSample) = (true, true) }
       completion = { result in
-        guard let recording = result.recording else { return complete(result) }
-        take(isWanted ? recording.sample : recording)
+        let sample = isWanted ? result.recording?.sample : result.recording
         var result = result
         if !isWanted { result.removeRecording() }
         complete(result)
+        end(sample)
       }
     }
   }

@@ -8,8 +8,9 @@ package final class ArmDraw: @unchecked Sendable {
   /// What happens to the transactions that are drawn.
   package enum Purpose: Sendable {
     case canary(Pipeline)
-    /// They run where they would run anyway. The function gets their recordings.
-    case sample(@Sendable (RecordedExchange) -> Void)
+    /// They run where they would run anyway. `begin` says whether there is room for one more sample. If so, `end` gets
+    /// its recording, or nil if there is none.
+    case sample(begin: @Sendable () -> Bool, end: @Sendable (RecordedExchange?) -> Void)
   }
 
   package let purpose: Purpose

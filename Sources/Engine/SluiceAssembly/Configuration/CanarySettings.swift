@@ -14,7 +14,7 @@ package struct CanarySettings: Sendable, Hashable {
     case hold, promote
   }
 
-  /// Before the first step, both builds replay samples; nil leaves this out.
+  /// Before the first step, both builds replay samples; nil leaves this out, and so does a duration of zero.
   package var shadow: ShadowSettings?
   /// The shares of the steps, in percent, in ascending order. After the last step, the new build gets everything. Empty
   /// if there is only a shadow.
@@ -29,8 +29,16 @@ package struct CanarySettings: Sendable, Hashable {
 
   package init() {}
 
-  /// The shares with which the canary serves one after the other; zero during its shadow.
+  /// The shares with which the canary serves one after the other; zero during its shadow. Empty if the new builds get
+  /// everything at once.
   package var shares: [Double] { (shadow == nil ? [] : [0]) + steps }
+
+  /// The settings with which a canary runs; nil if there is neither a shadow nor a step.
+  package var effective: CanarySettings? {
+    var settings = self
+    if shadow?.duration == .zero { settings.shadow = nil }
+    return settings.shares.isEmpty ? nil : settings
+  }
 
   /// The warning about a plugin with a state, after the plugin's name.
   package static let stateWarning = "keeps a state: during a canary, each of its builds has its own"

@@ -27,7 +27,7 @@ extension CanarySettings {
         settings = CanarySettings()
         settings?.steps = []
       }
-      settings?.shadow = read.duration > .zero ? read : nil
+      settings?.shadow = read
     }
     return settings
   }
@@ -65,10 +65,12 @@ extension ConfigurationNode {
     if words.count == 2, ["header", "trailer"].contains(words[0]), FieldSyntax.isToken(words[1].utf8.span) {
       return "\(words[0]) \(words[1].lowercased())"
     }
-    guard ["method", "URL", "body", "status", "error", "message", "attempts", "verdict"].contains(text) else {
+    if words.count == 2, ["limit", "call-out"].contains(words[0]), !words[1].isEmpty { return text }
+    let known = ["method", "URL", "body", "status", "error", "message", "attempts", "verdict"]
+    guard known.contains(text) else {
       throw error(
-        "expected \"header NAME\", \"trailer NAME\", \"body\", \"status\" or another word that reports of replays show "
-          + "before the colon, found \(value)")
+        "expected \"header NAME\", \"trailer NAME\", \"limit NAME\", \"call-out METHOD URL\" or one of "
+          + "\(known.joined(separator: ", ")), found \(value)")
     }
     return text
   }

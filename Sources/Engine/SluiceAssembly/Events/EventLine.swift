@@ -16,6 +16,7 @@ package enum EventLine {
       line.number("timeNs", event.time.nanoseconds)
       line.number("attempt", exchange.attempt)
       line.number("hop", exchange.hop)
+      line.number("snapshot", exchange.snapshot)
       line.text("requestId", exchange.requestID)
       add(exchange.hopTraceContext, to: &line)
       line.text("method", exchange.requestForms.native.method)

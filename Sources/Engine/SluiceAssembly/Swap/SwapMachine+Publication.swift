@@ -7,7 +7,7 @@ extension SwapMachine {
     if isClosed {
       // The new builds have not proved themselves.
       running = nil
-      return [.answer(id, .shutdown)]
+      return [.answer(id, .shutdown), .leaveCanary(snapshot)]
     }
     self.canary = Canary(snapshot: snapshot, terms: canary)
     return publish(served, beside: snapshot, now)

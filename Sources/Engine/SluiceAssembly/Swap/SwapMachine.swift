@@ -54,8 +54,8 @@ package struct SwapMachine: Sendable {
     case died(loop: Int)
     /// The result of comparing the snapshot on probation with the previous snapshot, or a canary with the served one.
     /// `breach` is nil if the new snapshot is not worse, and `isEnough` says whether a canary has had what its step needs,
-    /// besides its time.
-    case sampled(snapshot: Int, breach: String?, isEnough: Bool = false)
+    /// besides its time. `step` is the step of the canary that was compared.
+    case sampled(snapshot: Int, breach: String?, isEnough: Bool = false, step: Int? = nil)
     /// On that loop, no transaction runs on the replaced snapshot any more.
     case emptied(snapshot: Int, loop: Int)
     /// Whether notifications of a replaced snapshot still have no outcome.
@@ -202,7 +202,9 @@ package struct SwapMachine: Sendable {
       return pump(now)
     case .took(let loop): return took(loop, now)
     case .died(let loop): return died(loop, now)
-    case .sampled(let snapshot, let breach, let isEnough):
+    case .sampled(let snapshot, let breach, let isEnough, let step):
+      // The canary can have gone on, or have been published, in the meantime.
+      if let step, snapshot != canary?.snapshot || step != canary?.step { return [] }
       return snapshot == canary?.snapshot ? judged(breach, isEnough, now) : sampled(snapshot, breach, now)
     case .emptied(let snapshot, let loop): return emptied(snapshot, loop, now)
     case .counted(let snapshot, let isWorking): return counted(snapshot, isWorking, now)

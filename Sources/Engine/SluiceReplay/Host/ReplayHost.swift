@@ -80,6 +80,8 @@ package final class ReplayHost: Sendable {
     var prepared = configuration
     prepared.transport.loops = 1
     prepared.tracers = []
+    // Samples, which are at most this large, do not go to a file.
+    prepared.transport.spillBytes = max(prepared.transport.spillBytes, 1 << 20)
     // With this budget, the decision about a retry depends only on the exchange itself, and not on earlier exchanges.
     prepared.retry.budget = 100
     for index in prepared.plugins.indices { prepared.plugins[index].delivery = .inline }

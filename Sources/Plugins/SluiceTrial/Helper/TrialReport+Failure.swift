@@ -8,10 +8,14 @@ import SluiceSupport
 extension TrialReport {
   /// Why the library is refused; nil if the trial found no fault.
   ///
-  /// - Parameter secrets: texts to remove from the message.
-  package func failure(of subject: PluginError.Subject, secrets: TrialSecrets) -> PluginError? {
+  /// - Parameters:
+  ///   - secrets: texts to remove from the message.
+  ///   - showsOutput: whether the message has the last output of the process.
+  package func failure(
+    of subject: PluginError.Subject, secrets: TrialSecrets, showsOutput: Bool = true
+  ) -> PluginError? {
     if let error = processFailure(subject) {
-      return adding(secrets.hidden(in: said), to: error)
+      return adding(showsOutput ? secrets.hidden(in: said) : nil, to: error)
     }
     guard let result else {
       return PluginError(.trialExited, subject, "ended its process \(place) without a result")

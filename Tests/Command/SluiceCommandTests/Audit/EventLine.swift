@@ -14,6 +14,8 @@ struct EventLine {
   var transaction = ""
   /// Nil if the log has no `sequence`.
   var sequence: Int64?
+  /// Nil if the log has no `snapshot`.
+  var snapshot: Int64?
   var timeNs: Int64 = 0
   var attempt: Int64 = 0
   var hop: Int64 = 0
@@ -65,6 +67,7 @@ struct EventLine {
     case "attempt": return Self.read(Self.count(value), into: &attempt)
     case "hop": return Self.read(Self.count(value), into: &hop)
     case "sequence": sequence = Self.count(value)
+    case "snapshot": snapshot = Self.count(value)
     case "delayNs": delayNs = Self.count(value)
     case "durationNs": durationNs = Self.count(value)
     case "status": status = Self.count(value, in: 100...999)
@@ -89,10 +92,11 @@ struct EventLine {
     default: return false
     }
     let optional: [Any?] = [
-      sequence, delayNs, durationNs, status, receivedStatus, outcome, phasesNs, traceId, spanId, parentSpanId,
+      sequence, snapshot, delayNs, durationNs, status, receivedStatus, outcome, phasesNs, traceId, spanId, parentSpanId,
     ]
     let names = [
-      "sequence", "delayNs", "durationNs", "status", "receivedStatus", "outcome", "timings", "traceId", "spanId",
+      "sequence", "snapshot", "delayNs", "durationNs", "status", "receivedStatus", "outcome", "timings", "traceId",
+      "spanId",
       "parentSpanId",
     ]
     return zip(names, optional).contains { $0 == name && $1 != nil }

@@ -10,7 +10,7 @@ struct EventLogDamage {
   let isCertain: Bool
 
   private static let members = [
-    "event", "transaction", "sequence", "timeNs", "attempt", "hop", "requestId", "method", "url", "status",
+    "event", "transaction", "sequence", "timeNs", "attempt", "hop", "snapshot", "requestId", "method", "url", "status",
     "receivedStatus", "outcome", "error", "delayNs", "durationNs", "timings", "traceId", "spanId", "parentSpanId",
     "attributes",
   ]

@@ -75,6 +75,7 @@ struct TransactionAudit {
       let isInTime = all[0].timeNs <= span.startNs && span.startNs <= span.endNs && span.endNs <= event.timeNs
       try demand(isInTime, "timing", event, "\(span.startNs) to \(span.endNs)")
       try demand(event.requestID == all[0].requestID, "identity", event, event.requestID)
+      try demand(event.snapshot == all[0].snapshot, "identity", event, "its snapshot is another one")
       try demand(event.status == nil && event.receivedStatus == nil, "status", event, "a status")
       let hasOthers = event.outcome != nil || event.errorCode != nil || event.phasesNs != nil
       try demand(!hasOthers && event.delayNs == nil && event.durationNs == nil, "format", event, "another member")
@@ -258,6 +259,7 @@ struct TransactionAudit {
     var previous: EventLine?
     for event in events {
       try demand(event.requestID == events[0].requestID, "identity", event, event.requestID)
+      try demand(event.snapshot == events[0].snapshot, "identity", event, "its snapshot is another one")
       if event.attempt != previous?.attempt { current = nil }
       let isRedirected = previous.map { before in
         !isSameHop(before, event) && events.contains { $0.event == "will_redirect" && isSameHop($0, before) }

@@ -238,8 +238,62 @@ private final class ShadowFixture: EngineFixture {
     let error = await #expect(throws: SwapError.self) { try await fixture.swap() }
     #expect(
       error?.report.reason
-        == "a shadow needs a configuration from a file, without stages that are code of the program")
-    #expect(await fixture.engine.status.canary == nil)
+        == "a shadow replays what the configuration file says, but the program has added plugins or stages to it; "
+        + "leave out the shadow")
+    let status = await fixture.engine.status
+    #expect(status.canary == nil && status.generations.count == 1, "the new build is not even mapped")
+    await fixture.shutdown()
+  }
+
+  /// A tracer changes nothing, and replays leave tracers out.
+  @Test func `a program that only observes can have a shadow`() async throws {
+    let fixture = try await ShadowFixture(Self.all) { configuration in
+      configuration.addStage("observer", StageCode(observing: { _ in }))
+    }
+    #expect(try await fixture.swap().outcome == .canary)
+    await fixture.shutdown()
+  }
+
+  @Test(arguments: [#", "canary": {"steps": [50], "hold": "1h"}"#, ""])
+  func `a shadow without a duration is left out`(_ canary: String) async throws {
+    let fixture = try await ShadowFixture(#""duration": "0s""#, more: canary)
+    #expect(fixture.engine.canaryWarnings.isEmpty)
+    let report = try await fixture.swap()
+    #expect(report.outcome == (canary.isEmpty ? .published : .canary), "\(report)")
+    #expect(report.canary?.percent == (canary.isEmpty ? nil : 50))
+    await fixture.shutdown()
+  }
+
+  /// The old build crashes with the same samples, so that the crash says nothing about the new one.
+  @Test func `a crash of both builds counts as not compared`() async throws {
+    let replay = try #require(Replay(helper: BuiltProducts.executable("sluice")))
+    let folder = try TemporaryDirectory()
+    var builds: [Replay.Build] = []
+    for build in ["1", "2"] {
+      let product = try await PluginCompiler.compile(
+        "differs-by-build", defines: ["BUILD=\"\(build)\"", "TRAP=__builtin_trap()"])
+      let path = folder.path("\(build).so")
+      try withExtendedLifetime(product) { try StampedLibrary.install(FileTree.read(product.path), at: path) }
+      let text = #"{"plugins": {"a": {"library": "\#(path)"}}, "request": ["a"], "store": "\#(folder.path("store"))"}"#
+      builds.append(Replay.Build(configuration: Array(text.utf8)))
+    }
+    let shadow = ShadowRun(ShadowSettings(), replay, old: builds[0], new: builds[1])
+    #expect(shadow.begin())
+    shadow.end(RecordedExchange(Request(url: "http://localhost/", headers: ["x-trap": "1"])))
+    let verdict = await withCheckedContinuation { continuation in
+      shadow.compareWaiting { continuation.resume(returning: $0) }
+    }
+    #expect(verdict.breach == nil && !verdict.isPassed && shadow.status.notCompared == 1, "\(shadow.status)")
+  }
+
+  @Test func `the reason shows no body`() async throws {
+    let fixture = try await ShadowFixture(Self.all + Self.ignoring)
+    try await fixture.swap("2", ["BODY=\"secret\""])
+    let status = try await fixture.send(until: "the end of the shadow") { $0.history.last?.outcome == .rolledBack }
+    let reason = try #require(status.history.last?.reason)
+    #expect(!reason.contains("secret"), "\(reason)")
+    #expect(!fixture.lines("shadow:     body: left alone → a body").isEmpty)
+    #expect(fixture.lines("secret").isEmpty)
     await fixture.shutdown()
   }
 
@@ -249,12 +303,17 @@ private final class ShadowFixture: EngineFixture {
     let shadow = ShadowRun(ShadowSettings(), replay, old: build, new: build)
     var request = Request(method: "POST", url: "http://localhost/")
     request.body = .bytes(Array(repeating: 1, count: 1 << 20))
-    for _ in 0..<20 { shadow.note(RecordedExchange(request)) }
+    // Not more than 16 transactions are recorded at the same time.
+    #expect(
+      (0..<20).map { _ in shadow.begin() } == Array(repeating: true, count: 16) + Array(repeating: false, count: 4))
+    for _ in 0..<16 { shadow.end(RecordedExchange(request)) }
     #expect(shadow.status.waiting == 15 && shadow.status.dropped == 5)
+    #expect(shadow.begin())
+    shadow.end(nil)
+    #expect(shadow.status.waiting == 15 && shadow.status.dropped == 6)
     #expect(shadow.end() && !shadow.end())
-    #expect(shadow.status.waiting == 0 && shadow.status.dropped == 20)
-    shadow.note(RecordedExchange(request))
-    #expect(shadow.status.waiting == 0)
+    #expect(shadow.status.waiting == 0 && shadow.status.dropped == 21)
+    #expect(!shadow.begin() && shadow.status.dropped == 22)
   }
 
   /// The helper cannot be started, so nothing is known about the new build.
@@ -262,7 +321,8 @@ private final class ShadowFixture: EngineFixture {
     let replay = try #require(Replay(helper: "/nonexistent/sluice"))
     let build = Replay.Build(configuration: Array("{}".utf8))
     let shadow = ShadowRun(ShadowSettings(), replay, old: build, new: build)
-    shadow.note(RecordedExchange(Request(url: "http://localhost/")))
+    #expect(shadow.begin())
+    shadow.end(RecordedExchange(Request(url: "http://localhost/")))
     let verdict = await withCheckedContinuation { continuation in
       shadow.compareWaiting { continuation.resume(returning: $0) }
     }

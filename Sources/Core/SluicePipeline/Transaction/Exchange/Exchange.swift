@@ -82,6 +82,9 @@ package class Exchange: @unchecked Sendable {
   /// The transaction that calls the stages; nil after the transaction has ended, and in a copy.
   final var transaction: Transaction? { isRunning ? self as? Transaction : nil }
 
+  /// The number of the snapshot that the transaction runs on; 0 in a copy. [loop]
+  package final var snapshot: Int { (self as? Transaction)?.pipeline.generation ?? 0 }
+
   /// The maximum size of a body that is held in memory (`transport.spillBytes`).
   package final var heldBodyBytes: Int { (transaction?.pipeline.settings.transfer ?? TransferOptions()).spillBytes }
 
