@@ -39,7 +39,7 @@ import Testing
     let project = try #require(FileTree.names(in: fixture.path("store/refused")).first)
     let file = fixture.path("store/refused/\(project)/\(refused.keys.first ?? "")")
     #expect(FileTree.exists(file))
-    #expect(error?.report.reason?.contains("engine.clearRefusals(), or remove \(file)") == true)
+    #expect(error?.report.reason?.contains("to use it nevertheless, remove \(file)") == true)
     try library.install(3, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
     #expect(try await fixture.stamp() == 3)
