@@ -40,7 +40,7 @@ import Testing
   /// 7 (`CLOCK_BOOTTIME`).
   @Test(arguments: ["run", "send"])
   func `no task sleeps while plugins are activated`(_ command: String) async throws {
-    let finds = #"system("grep -l 'clockid: 7' /proc/$PPID/fdinfo/* >&2")"#
+    let finds = #"system("grep -ls 'clockid: 7' /proc/$PPID/fdinfo/* >&2")"#
     let plugin = try await PluginCompiler.compile("acts", defines: ["IN_ACTIVATE=(void)!\(finds)"])
     let server = try LoopbackServer()
     defer { server.stop() }
