@@ -38,8 +38,9 @@ enum TransportFailure {
   }
 
   static func socket(_ origin: Origin, _ code: Int32) -> TransportError {
-    make(
-      .resources, "no socket: \(SystemError.text(code))\(SystemError.advice(code))", origin, isBeforeSending: true)
+    // If a plugin has closed the descriptor of the epoll, another file can have its number by now: EINVAL.
+    let advice = SystemError.advice(code == EINVAL ? EBADF : code)
+    return make(.resources, "no socket: \(SystemError.text(code))\(advice)", origin, isBeforeSending: true)
   }
 
   /// The socket could not be bound to the configured interface or local address.
