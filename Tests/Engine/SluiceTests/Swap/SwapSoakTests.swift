@@ -23,7 +23,9 @@ import Testing
     let plugins = [("c", "c.so"), ("s", "s.so")]
     let inC = try await StampedLibrary.inC()
     let inSwift = try StampedLibrary.inSwift()
-    let fixture = try SwapFixture(plugins, swap: #"{"probation": {"duration": "0s"}}"#) { folder in
+    // The builds together map more than the default limit for their memory.
+    let swap = #"{"probation": {"duration": "0s"}, "generationBytes": 1099511627776}"#
+    let fixture = try SwapFixture(plugins, swap: swap) { folder in
       try inC.install(1, at: folder.path("c.so"))
       try inSwift.install(1, at: folder.path("s.so"))
     }
