@@ -17,7 +17,8 @@ package struct LedgerViolation: Error, Sendable, Hashable, CustomStringConvertib
     case status
     /// The outcome of a transaction fits its events.
     case outcome
-    /// A transaction's ids and its snapshot never change, and each span ends once; a hop's method, URL, trace and span never change.
+    /// A transaction's ids and its snapshot never change, and each span ends once; a hop's method, URL, trace and span
+    /// never change.
     case identity
   }
 

@@ -13,13 +13,6 @@ extension ReplayReport {
 
   private var differing: [ReplayComparison] { comparisons.filter { !$0.differences.isEmpty } }
 
-  /// The first difference in one line, with its request; nil if there is none.
-  package var example: String? {
-    differing.first.flatMap { comparison in
-      comparison.differences.first.map { "\(comparison.request): \($0.placeText): \($0.changeText)" }
-    }
-  }
-
   /// The lines of the text after its summary.
   package func findings(showing limit: Int = 10) -> [String] {
     var lines: [String] = []
@@ -132,6 +125,11 @@ private struct ReplayGroup {
     let hidden = ranges.dropFirst(shownRanges).reduce(0) { $0 + $1.count }
     return shown.joined(separator: ", ") + (hidden > 0 ? " and \(hidden) more" : "")
   }
+}
+
+extension ReplayComparison {
+  /// One line with the request and its first difference. Without differences there is no such line.
+  var example: String? { differences.first.map { "\(request): \($0.placeText): \($0.changeText)" } }
 }
 
 extension ReplayDifference {

@@ -20,8 +20,6 @@ package final class ShadowRun: Sendable {
     var waitingBytes = 0
     /// The number of transactions that are recorded now.
     var recordingCount = 0
-    /// The last call-outs of earlier samples: their answers, such as a token, often serve later ones.
-    var callOuts = RecentCallOuts()
     var status = ShadowStatus()
     /// The first differences, and the first samples that were not compared.
     var findings = ReplayReport()
@@ -45,18 +43,19 @@ package final class ShadowRun: Sendable {
   private let settings: ShadowSettings
   private let replay: Replay
   private let (old, new): (Replay.Build, Replay.Build)
-  private let takeCallOuts: @Sendable () -> [RecordedCallOut]
+  private let callOuts: @Sendable () -> [RecordedCallOut]
   private let state = Locked(State())
 
-  /// - Parameter takeCallOuts: returns the call-outs of the engine since the last call.
+  /// - Parameter callOuts: returns the last call-outs of the engine. Their answers, such as a token, often serve many
+  ///   samples.
   package init(
     _ settings: ShadowSettings, _ replay: Replay, old: Replay.Build, new: Replay.Build,
-    takeCallOuts: @escaping @Sendable () -> [RecordedCallOut] = { [] }
+    callOuts: @escaping @Sendable () -> [RecordedCallOut] = { [] }
   ) {
     var replay = replay
     (replay.ignored, replay.showsOutput) = (settings.ignored, false)
     (self.settings, self.replay, self.old, self.new) = (settings, replay, old, new)
-    self.takeCallOuts = takeCallOuts
+    self.callOuts = callOuts
   }
 
   package var status: ShadowStatus {
@@ -125,7 +124,7 @@ package final class ShadowRun: Sendable {
   }
 
   private func takeBatch() -> [RecordedExchange] {
-    let callOuts = takeCallOuts()
+    let callOuts = callOuts()
     return state.withLock { state in
       var (count, byteCount) = (0, 0)
       for waiting in state.waiting.prefix(Replay.maximumExchanges) {
@@ -136,10 +135,7 @@ package final class ShadowRun: Sendable {
       var batch = state.waiting.prefix(count).map(\.sample)
       state.waiting.removeFirst(count)
       state.waitingBytes -= byteCount
-      for call in callOuts { state.callOuts.append(call) }
-      let known = state.callOuts.takeAll()
-      for call in known { state.callOuts.append(call) }
-      if !batch.isEmpty { batch[0].callOuts = known }
+      if !batch.isEmpty { batch[0].callOuts = callOuts }
       return batch
     }
   }
@@ -183,7 +179,10 @@ package final class ShadowRun: Sendable {
     if let failure {
       breach = "in its shadow: \(failure)"
     } else if status.different > settings.differences {
-      let example = findings.example.map { ", for instance \(PlainText.line($0, limitBytes: Self.exampleBytes))" } ?? ""
+      let example =
+        findings.comparisons.first(where: \.isDifferent)?.example.map {
+          ", for instance \(PlainText.line($0, limitBytes: Self.exampleBytes))"
+        } ?? ""
       breach = "different in \(Figures.count(status.different)) of \(Figures.count(status.compared)) samples\(example)"
     }
     return Verdict(breach: breach, isPassed: status.compared > 0 && status.notCompared <= status.compared)
@@ -257,9 +256,7 @@ extension ReplayReport {
       failures.append(failure)
     }
     for var comparison in other.comparisons where !comparison.isSame {
-      guard comparisons.count(where: { $0.notCompared.isEmpty == comparison.notCompared.isEmpty }) < limit else {
-        continue
-      }
+      guard comparisons.count(where: { $0.isDifferent == comparison.isDifferent }) < limit else { continue }
       comparison.index += count
       comparison.variations = []
       comparisons.append(comparison)

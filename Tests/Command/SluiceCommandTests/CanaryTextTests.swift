@@ -45,7 +45,7 @@ import Testing
     """
   }
 
-  @Test func `a shadow shows what became of the samples, and why it is held`() throws {
+  @Test func `a shadow shows the counts of its samples, and why it is held`() throws {
     let text = CanaryText(try Self.answer(Self.shadow(same: 10, notCompared: 13))).text
     #expect(
       text == """

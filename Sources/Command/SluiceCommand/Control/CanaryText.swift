@@ -33,10 +33,9 @@ struct CanaryText {
 
   /// What the replays of the samples have shown.
   private static func shadow(_ shadow: JSONValue, _ canary: JSONValue) -> [String] {
-    let words = ["same", "different", "not compared", "waiting", "dropped"]
     var table = TextTable("samples", "")
-    for (word, key) in zip(words, ["same", "different", "notCompared", "waiting", "dropped"]) {
-      table.append([word, count(shadow[key])])
+    for key in ["same", "different", "notCompared", "waiting", "dropped"] {
+      table.append([key == "notCompared" ? "not compared" : key, count(shadow[key])])
     }
     var lines = table.lines + [""] + (shadow["findings"].map { $0.elements.compactMap(\.string) } ?? [])
     func number(_ key: String) -> Int64 { shadow[key]?.integer ?? 0 }

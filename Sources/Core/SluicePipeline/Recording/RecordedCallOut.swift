@@ -29,7 +29,7 @@ package struct RecentCallOuts: Sendable {
   private static let maximumCount = 64
   private static let maximumBytes = 1 << 20
 
-  private var calls: [RecordedCallOut] = []
+  package private(set) var calls: [RecordedCallOut] = []
 
   package init() {}
 
@@ -53,8 +53,8 @@ package struct RecentCallOuts: Sendable {
 package protocol CallOutLog: AnyObject, Sendable {
   func note(_ call: RecordedCallOut)
   func takeAll() -> [RecordedCallOut]
-  /// The call-outs since the last call of this function, whatever recordings have taken.
-  func takeForSamples() -> [RecordedCallOut]
+  /// The last call-outs, whether recordings have taken them or not.
+  var last: [RecordedCallOut] { get }
 }
 
 extension RecordedCallOut {

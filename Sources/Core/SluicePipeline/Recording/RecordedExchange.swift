@@ -53,7 +53,7 @@ package struct RecordedHop: Sendable {
 // Samples: recordings that take little memory, and no file.
 extension RecordedExchange {
   /// The maximum size of a body in a sample, in bytes.
-  private static let sampleBodyBytes = 1 << 20
+  fileprivate static let sampleBodyBytes = 1 << 20
   private static let gap = "a sample has no body above \(sampleBodyBytes >> 20) MiB, and none from a file"
 
   /// The recording without what a sample does not have: large bodies, and call-outs.
@@ -78,18 +78,14 @@ extension RecordedExchange {
     case .file: false
     }
   }
-
-  fileprivate static func limit(_ options: inout TransferOptions) {
-    options.maximumResponseBytes = min(options.maximumResponseBytes, sampleBodyBytes)
-    options.spillBytes = .max
-  }
 }
 
 extension TransferOptions {
   /// Options with which a body that is too large for a sample is not gathered.
   var forSamples: TransferOptions {
     var options = self
-    RecordedExchange.limit(&options)
+    options.maximumResponseBytes = min(options.maximumResponseBytes, RecordedExchange.sampleBodyBytes)
+    options.spillBytes = .max
     return options
   }
 }

@@ -29,8 +29,8 @@ extension Engine {
   }
 
   /// Must be called when the program was asked to end and only waits for the requests in flight before it ends the
-  /// engine. If the end takes long or the process is killed, neither the updater nor the record of a canary regards that as a fault of
-  /// the plugins.
+  /// engine. If the end takes long or the process is killed, neither the updater nor the record of a canary regards that
+  /// as a fault of the plugins.
   package func endIsNear() {
     swaps.leaveRecords()
     guard let updater = updater.withLock({ $0 }) else { return }

@@ -240,15 +240,15 @@ public final class Engine: Sendable {
 
 /// The call-outs of one engine, for its recordings.
 private final class EngineCallOuts: CallOutLog {
-  private let recent = Locked((recordings: RecentCallOuts(), samples: RecentCallOuts()))
+  private let recent = Locked((untaken: RecentCallOuts(), all: RecentCallOuts()))
 
   func note(_ call: RecordedCallOut) {
     recent.withLock { recent in
-      recent.recordings.append(call)
-      recent.samples.append(call)
+      recent.untaken.append(call)
+      recent.all.append(call)
     }
   }
 
-  func takeAll() -> [RecordedCallOut] { recent.withLock { $0.recordings.takeAll() } }
-  func takeForSamples() -> [RecordedCallOut] { recent.withLock { $0.samples.takeAll() } }
+  func takeAll() -> [RecordedCallOut] { recent.withLock { $0.untaken.takeAll() } }
+  var last: [RecordedCallOut] { recent.withLock { $0.all.calls } }
 }

@@ -10,9 +10,11 @@ import SluiceTrial
 // Canaries: new builds that serve a part of the new transactions.
 extension SwapCoordinator {
   /// Records a canary in the store, and keeps what is needed for it.
-  func beginCanary(_ snapshot: Snapshot, _ settings: CanarySettings, beside base: Snapshot) async throws(SwapStop) {
-    let shadow: ShadowRun? =
-      if let shadow = settings.shadow { try makeShadow(shadow, of: snapshot, beside: base) } else { nil }
+  func beginCanary(_ snapshot: Snapshot, _ goal: CanaryGoal, beside base: Snapshot) async throws(SwapStop) {
+    let settings = goal.settings
+    let shadow = settings.shadow.flatMap { shadow in
+      goal.replayer.map { makeShadow(shadow, $0, of: snapshot, beside: base) }
+    }
     let result = await ControlThread.run { [store] in
       Result { () throws(PluginError) in
         let list = try store.canaryList()
@@ -65,13 +67,13 @@ extension SwapCoordinator {
         handle(
           .sampled(
             snapshot: snapshot.number, breach: verdict.breach, isEnough: progress.isEnough(verdict, shadow.status),
-            step: 0))
+            step: step))
       }
       return true
     }
     let counts = progress.counts(beside: base)
     guard let result = state.withLock({ $0.canary?.judge(counts) }) else { return true }
-    handle(.sampled(snapshot: snapshot.number, breach: result.breach, isEnough: result.isEnough))
+    handle(.sampled(snapshot: snapshot.number, breach: result.breach, isEnough: result.isEnough, step: step))
     return true
   }
 
@@ -126,8 +128,13 @@ extension SwapCoordinator {
     Task.detached { [self] in _ = await submit(.abort(canary), reason: reason) }
   }
 
-  /// What replays samples of a configuration, and the text of the configuration.
-  func replayer(_ configuration: Configuration) throws(SwapStop) -> (replay: Replay, text: [UInt8]) {
+  /// What a swap needs for its canary. Nil if it publishes at once.
+  func canaryGoal(_ choice: CanaryChoice, _ configuration: Configuration) throws(SwapStop) -> CanaryGoal? {
+    guard let settings = choice.settings(in: configuration) else { return nil }
+    return CanaryGoal(settings: settings, replayer: settings.shadow == nil ? nil : try replayer(configuration))
+  }
+
+  private func replayer(_ configuration: Configuration) throws(SwapStop) -> CanaryGoal.Replayer {
     guard let text = configuration.text, configuration.isReplayable(from: text) else {
       throw .impossible(
         "a shadow replays what the configuration file says, but the program has added plugins or stages to it; "
@@ -142,18 +149,17 @@ extension SwapCoordinator {
   }
 
   private func makeShadow(
-    _ settings: ShadowSettings, of snapshot: Snapshot, beside base: Snapshot
-  ) throws(SwapStop) -> ShadowRun {
+    _ settings: ShadowSettings, _ replayer: CanaryGoal.Replayer, of snapshot: Snapshot, beside base: Snapshot
+  ) -> ShadowRun {
     let configuration = snapshot.configuration
-    let (replay, text) = try replayer(configuration)
     let builds = [base, snapshot].map { snapshot in
-      var build = Replay.Build(configuration: text, file: configuration.file, libraries: snapshot.copies)
+      var build = Replay.Build(configuration: replayer.text, file: configuration.file, libraries: snapshot.copies)
       build.installedPlugins = configuration.installedPlugins
       build.hasCopies = true
       return build
     }
     let callOuts = workers[0].environment.callOuts
-    return ShadowRun(settings, replay, old: builds[0], new: builds[1]) { callOuts?.takeForSamples() ?? [] }
+    return ShadowRun(settings, replayer.replay, old: builds[0], new: builds[1]) { callOuts?.last ?? [] }
   }
 
   /// The time limit for each process that replays samples.
@@ -163,7 +169,7 @@ extension SwapCoordinator {
     for line in shadow.status.findings.prefix(10) { log(LogLine(level: .warning, message: "shadow: \(line)")) }
   }
 
-  /// Called when a step follows the shadow, or nothing. Returns what became of the samples; nil if no shadow was running.
+  /// Ends the shadow, if one is running, and returns the counts of its samples as text.
   func endShadow(of progress: CanaryProgress?) -> String? {
     guard let shadow = progress?.shadow, shadow.end() else { return nil }
     let status = shadow.status
@@ -187,6 +193,16 @@ extension SwapCoordinator {
     state.withLock { $0.note(report) }
     say(report)
   }
+}
+
+/// The settings of a canary, and what replays the samples of its shadow.
+struct CanaryGoal: Sendable {
+  /// `text` is the text of the configuration.
+  typealias Replayer = (replay: Replay, text: [UInt8])
+
+  let settings: CanarySettings
+  /// Nil without a shadow.
+  let replayer: Replayer?
 }
 
 extension Configuration {

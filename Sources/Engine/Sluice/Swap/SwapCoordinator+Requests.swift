@@ -23,7 +23,7 @@ extension SwapCoordinator {
     /// The libraries that are checked, and the files from which they are read.
     let sources: [(library: String, file: String)]
     /// Nil if the snapshot gets all new transactions at once.
-    var canary: CanarySettings?
+    var canary: CanaryGoal?
   }
 
   /// Performs the steps of a request, up to the snapshot that is to be published.
@@ -53,11 +53,9 @@ extension SwapCoordinator {
     let libraries = configuration.libraries.filter { library in
       names.map { !$0.isDisjoint(with: configuration.plugins(of: library)) } ?? true
     }
-    let canary = request.canary.settings(in: configuration)
-    if canary?.shadow != nil { _ = try replayer(configuration) }
     let goal = Goal(
       configuration: configuration, kind: .swap, sources: libraries.map { ($0, request.sources[$0] ?? $0) },
-      canary: canary)
+      canary: try canaryGoal(request.canary, configuration))
     return try await make(goal, &changes)
   }
 

@@ -49,7 +49,7 @@ extension Worker {
     _ delegate: StageBinding?, _ cancellation: Cancellation?,
     _ completion: @escaping @Sendable (TransactionResult) -> Void
   ) {
-    var (request, pipeline, completion) = (request, pipeline, completion)
+    var (pipeline, completion) = (pipeline, completion)
     if draw != nil { drawPurpose(&request, &pipeline, &completion) }
     Transaction.begin(
       request, on: environment, through: pipeline, parent: parent, sink: sink, checks: checks, delegate: delegate,

@@ -8,8 +8,8 @@ package final class ArmDraw: @unchecked Sendable {
   /// What happens to the transactions that are drawn.
   package enum Purpose: Sendable {
     case canary(Pipeline)
-    /// They run where they would run anyway. `begin` says whether there is room for one more sample. If so, `end` gets
-    /// its recording, or nil if there is none.
+    /// They run where they would run anyway. `begin` says whether there is room for one more sample. If so, `end` is
+    /// called with the recording, which is nil if the transaction was not recorded.
     case sample(begin: @Sendable () -> Bool, end: @Sendable (RecordedExchange?) -> Void)
   }
 

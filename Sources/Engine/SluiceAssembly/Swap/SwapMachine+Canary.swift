@@ -6,7 +6,7 @@ extension SwapMachine {
     package var steps: Int
     /// The minimum time of a step.
     package var hold: Duration
-    /// The minimum time of the shadow, in which the canary has no share; nil if there is none.
+    /// The minimum time of the shadow, in which the canary has no share. Nil without a shadow.
     package var shadow: Duration?
 
     package init(steps: Int, hold: Duration, shadow: Duration? = nil) {
