@@ -37,11 +37,24 @@ import Testing
     #expect(lines.contains { $0.hasPrefix("latency    ") && $0.count == 11 + 50 }, "\(lines)")
   }
 
+  @Test func `if a step can end before latencies are compared, the text says so`() throws {
+    let answer = try Self.answer(Self.canary())
+    #expect(!CanaryText(answer).text.contains("latencies are"))
+    answer["canary"]?["latency"] = true
+    #expect(!CanaryText(answer).text.contains("latencies are"))
+    answer["canary"]?["transactions"] = 399
+    let words = "latencies are compared from 400 requests of the candidate on; a step can end after 399"
+    #expect(CanaryText(answer).text.contains("\n\(words)\n"))
+    answer["canary"]?["latency"] = false
+    #expect(!CanaryText(answer).text.contains("latencies are"))
+  }
+
   private static func shadow(same: Int, notCompared: Int, ageMs: Int = 60001) -> String {
     """
     {"step": 0, "steps": [], "percent": 0, "holdMs": 60000, "ageMs": \(ageMs), "candidate": {"snapshot": 2},
      "shadow": {"percent": 1, "differences": 4, "same": \(same), "different": 2, "notCompared": \(notCompared),
-                "waiting": 1234, "dropped": 0, "findings": ["request 1, GET http://a/", "  a, on_request"]}}
+                "waiting": 1234, "dropped": 0, "ignored": ["body", "header x-time"],
+                "findings": ["request 1, GET http://a/", "  a, on_request"]}}
     """
   }
 
@@ -62,7 +75,8 @@ import Testing
         request 1, GET http://a/
           a, on_request
         held: more than half of the samples were not compared
-        5 or more different samples would end the canary
+        ignored differences: body, header x-time
+        1 % of the new requests are sampled; 5 or more different samples would end the canary
 
         """)
     #expect(!CanaryText(try Self.answer(Self.shadow(same: 10, notCompared: 12))).text.contains("held"))

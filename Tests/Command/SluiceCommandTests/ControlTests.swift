@@ -90,7 +90,9 @@ import Testing
     #expect(swap.outputText.hasPrefix("swap 1: snapshot 2 is in its shadow (\"a\" "), "\(swap)")
     let shown = try await run.ctl("canary")
     #expect(shown.outputText.hasPrefix("canary: snapshot 2 is in its shadow, for "), "\(shown)")
-    #expect(shown.outputText.contains("\n1 or more different samples would end the canary\n"), "\(shown)")
+    #expect(
+      shown.outputText.contains(
+        "\n100 % of the new requests are sampled; 1 or more different samples would end the canary\n"), "\(shown)")
     let document = try #require(try await run.ctl("canary", "--json").documents.first?["canary"])
     #expect(
       document["step"] == 0 && document["percent"]?.number == 0 && document["shadow"]?["percent"]?.number == 100,
@@ -138,6 +140,21 @@ import Testing
     #expect(documents.allSatisfy { $0.status == 200 } && Set(documents.map(\.stamp)).isSubset(of: [1, 2, 3]))
   }
 
+  @Test func `a swap that waits for a canary says so`() async throws {
+    let run = try await ControlledRun()
+    try run.library.install(2, at: run.folder.path("a.so"))
+    let first = try await run.ctl("swap", "--canary", "50", "--hold", "1h")
+    #expect(first.status == 0 && first.errorText.isEmpty, "\(first)")
+    try run.library.install(3, at: run.folder.path("a.so"))
+    let waiting = try Tool.start("ctl", "swap", "--socket", run.socket)
+    try await waiting.waitForError(
+      containing: "the swap waits until the canary has ended; --now would end it (canary: snapshot 2")
+    let now = try await run.ctl("swap", "--now")
+    #expect(now.errorText.isEmpty && now.outputText.contains(": published as snapshot 3 "), "\(now)")
+    _ = try await waiting.wait()
+    _ = try await run.end()
+  }
+
   @Test func `with a canary in the configuration, a swap begins one unless it is to be published now`() async throws {
     let run = try await ControlledRun(swap: #"{"canary": {"steps": [50], "hold": "1h"}}"#)
     try run.library.install(2, at: run.folder.path("a.so"))
@@ -148,9 +165,9 @@ import Testing
   }
 
   @Test(arguments: [
-    (["--canary", "1,x"], "--canary expects shares in percent such as 1,10,50, not 1,x"),
-    (["--canary", ""], "--canary expects shares in percent such as 1,10,50, not "),
-    (["--canary", "50,10"], "canary.steps[1]: expected more than the step before, found 10.0"),
+    (["--canary", "1,x"], "--canary expects shares in percent such as 1,10,50, not \"1,x\""),
+    (["--canary", ""], "--canary expects shares in percent such as 1,10,50, not \"\""),
+    (["--canary", "50%,10%"], "canary.steps[1]: expected more than the step before, found 10.0"),
     (["--canary", "100"], "canary.steps[0]: expected a number from 0.001 to 99.999, found 100.0"),
     (["--by", "a b"], "canary.by.header: expected the name of a header"),
     (["--now", "--hold", "1m"], "--now publishes at once; leave out --hold"),

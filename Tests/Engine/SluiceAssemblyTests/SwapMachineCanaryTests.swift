@@ -11,12 +11,13 @@ import Testing
 
   private static func settled(
     _ request: Int, _ snapshot: Int, replaced: Int = 1, canary: Int? = nil, step: Int = 0, dropped: Int? = nil,
-    late: [Int] = []
+    isOnProbation: Bool = false, late: [Int] = []
   ) -> Machine.Action {
     .published(
       Machine.Settlement(
         request: request, snapshot: snapshot, replaced: replaced, canary: canary,
-        canaryStep: canary == nil ? nil : step, droppedCanary: dropped, late: late))
+        canaryStep: canary == nil ? nil : step, droppedCanary: dropped, isOnProbation: isOnProbation,
+        late: late))
   }
 
   /// Lets every loop take the newest publication. Returns the actions.
@@ -63,7 +64,7 @@ import Testing
     }
     #expect(Self.judge(&machine, at: .seconds(90)) == [.request(.promotion(2), because: nil)])
     #expect(machine.handle(.requested(30, .promotion(2)), at: .seconds(90)) == [.hand(loops: [0, 1])])
-    #expect(Self.take(&machine, at: .seconds(90)) == [Self.settled(30, 2)])
+    #expect(Self.take(&machine, at: .seconds(90)) == [Self.settled(30, 2, isOnProbation: true)])
     #expect(machine.served == 2 && machine.canary == nil && machine.standby?.snapshot == 1)
     #expect(machine.retired.isEmpty)
   }

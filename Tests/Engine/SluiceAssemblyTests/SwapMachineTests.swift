@@ -10,9 +10,11 @@ import Testing
   private func machine(loops: Int = 2) -> SwapMachine { SwapMachine(loops: loops, snapshot: 1, Self.terms) }
 
   private func settled(
-    _ request: Int, _ snapshot: Int, replaced: Int, late: [Int] = []
+    _ request: Int, _ snapshot: Int, replaced: Int, isOnProbation: Bool = false, late: [Int] = []
   ) -> SwapMachine.Action {
-    .published(SwapMachine.Settlement(request: request, snapshot: snapshot, replaced: replaced, late: late))
+    .published(
+      SwapMachine.Settlement(
+        request: request, snapshot: snapshot, replaced: replaced, isOnProbation: isOnProbation, late: late))
   }
 
   /// Publishes snapshot `number` on every loop. The request has the same number.
@@ -112,7 +114,8 @@ import Testing
     _ = machine.handle(.took(loop: 1), at: .zero)
     #expect(machine.handle(.requested(2, .rollback), at: .seconds(1)) == [])
     #expect(
-      machine.handle(.passed, at: .seconds(5)) == [settled(1, 2, replaced: 1, late: [0]), .hand(loops: [0, 1])])
+      machine.handle(.passed, at: .seconds(5))
+        == [settled(1, 2, replaced: 1, isOnProbation: true, late: [0]), .hand(loops: [0, 1])])
     _ = machine.handle(.took(loop: 1), at: .seconds(5))
     #expect(machine.handle(.passed, at: .seconds(10)).first == settled(2, 1, replaced: 2, late: [0]))
   }

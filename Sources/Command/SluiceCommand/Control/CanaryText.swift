@@ -44,8 +44,12 @@ struct CanaryText {
       if left > compared { lines.append("held: more than half of the samples were not compared") }
       if compared + left == 0 { lines.append("held: there are no samples") }
     }
-    let limit = number("differences") + 1
-    lines.append("\(Figures.count(limit)) or more different samples would end the canary")
+    let ignored = shadow["ignored"].map { $0.elements.compactMap(\.string) } ?? []
+    if !ignored.isEmpty { lines.append("ignored differences: \(ignored.joined(separator: ", "))") }
+    let (limit, share) = (number("differences") + 1, Figures.percent(shadow["percent"]?.number ?? 0))
+    lines.append(
+      "\(share) % of the new requests are sampled; \(Figures.count(limit)) or more different samples would end the canary"
+    )
     return lines
   }
 
@@ -103,6 +107,11 @@ struct CanaryText {
     lines.append(
       canary["nextLook"].map { "the arms are compared next at \(count($0)) requests of the candidate\(limit)" }
         ?? "the arms are not compared again in this step")
+    if canary["latency"]?.bool == true, needed < Int64(CanaryRule.firstLatencyLook) {
+      lines.append(
+        "latencies are compared from \(Figures.count(CanaryRule.firstLatencyLook)) requests of the candidate on; "
+          + "a step can end after \(Figures.count(needed))")
+    }
     return lines
   }
 

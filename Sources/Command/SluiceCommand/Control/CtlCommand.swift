@@ -54,7 +54,15 @@ enum CtlCommand {
       document["plugins"] = .array(of: arguments.operands)
     }
     try begin(arguments, document)
+    if document["configuration"] == nil, document["canary"]?.bool != false { try sayIfWaiting(arguments) }
     return try ask(arguments, "POST", "/v1/swap", document) { ReportText.line($0) + "\n" }
+  }
+
+  private static func sayIfWaiting(_ arguments: ParsedArguments) throws(CommandError) {
+    let answer = try answer(arguments, "GET", "/v1/canary", nil, timeout: .seconds(30))
+    guard let canary = answer["canary"] else { return }
+    StandardError.say(
+      "the swap waits until the canary has ended; --now would end it (\(CanaryText.line(canary)))", .info)
   }
 
   /// Sets the canary with which a swap begins; without options, the configuration decides.
@@ -79,7 +87,7 @@ enum CtlCommand {
     let settings = JSONValue.object()
     settings["duration"] = try arguments.duration("shadow").map { JSONValue(DurationText.text($0)) }
     if let text = arguments["share"] {
-      guard let share = Double(text.hasSuffix("%") ? String(text.dropLast()) : text), share.isFinite else {
+      guard let share = percentage(text) else {
         throw CommandError(
           .usage, "ctl swap: --share expects a percentage such as 1 or 0.5%, not \(PlainText.quote(text))")
       }
@@ -88,14 +96,20 @@ enum CtlCommand {
     return settings
   }
 
+  private static func percentage(_ text: some StringProtocol) -> Double? {
+    Double(text.hasSuffix("%") ? text.dropLast() : text[...]).flatMap { $0.isFinite ? $0 : nil }
+  }
+
   private static func canary(_ arguments: ParsedArguments) throws(CommandError) -> JSONValue {
     let settings = JSONValue.object()
     if let steps = arguments["canary"] {
-      let shares = steps.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
-      guard shares.allSatisfy({ $0?.isFinite == true }) else {
-        throw CommandError(.usage, "ctl swap: --canary expects shares in percent such as 1,10,50, not \(steps)")
+      let words = steps.split(separator: ",", omittingEmptySubsequences: false)
+      let shares = words.compactMap { percentage($0) }
+      guard shares.count == words.count else {
+        throw CommandError(
+          .usage, "ctl swap: --canary expects shares in percent such as 1,10,50, not \(PlainText.quote(steps))")
       }
-      settings["steps"] = .array(of: shares.compactMap { $0.map { JSONValue($0) } })
+      settings["steps"] = .array(of: shares.map { JSONValue($0) })
     }
     settings["hold"] = try arguments.duration("hold").map { JSONValue(DurationText.text($0)) }
     settings["by"] = arguments["by"].map { ["header": JSONValue($0)] }

@@ -35,7 +35,7 @@ extension Engine {
   /// - Throws: if no canary is running.
   @discardableResult
   public func promoteCanary() async throws(SwapError) -> SwapReport {
-    try Self.outcome(await swaps.decide { .promotion($0) })
+    try Self.outcome(await swaps.decide({ .promotion($0) }, because: "promoted by command"))
   }
 
   /// Ends the canary: no new transaction runs on it, and its builds are refused from then on.
@@ -52,7 +52,7 @@ extension Engine {
   public func reload(_ configuration: Configuration) async throws(SwapError) -> SwapReport {
     var configuration = configuration
     if isHosted { configuration.transport.loops = 1 }
-    return try Self.outcome(await swaps.submit(.reload, configuration: configuration))
+    return try Self.outcome(await swaps.submit(.reload, configuration: configuration, canary: .none))
   }
 
   /// Returns to the previous snapshot. Other swaps that wait run after the rollback. If that snapshot is on standby, it

@@ -46,7 +46,8 @@ extension EngineStatus.Canary {
       "step": JSONValue(Int64(settings.shadow == nil ? step + 1 : step)),
       "steps": .array(of: settings.steps.map { JSONValue($0) }),
       "percent": JSONValue(settings.shares[step]), "holdMs": .milliseconds(hold),
-      "transactions": JSONValue(Int64(settings.transactions)), "onSilence": JSONValue(settings.onSilence.rawValue),
+      "transactions": JSONValue(Int64(settings.transactions)), "latency": JSONValue(settings.comparesLatency),
+      "onSilence": JSONValue(settings.onSilence.rawValue),
       "candidate": candidate.document(), "control": control.document(),
       "changes": .array(of: changes.map { $0.document() }),
     ]
@@ -66,7 +67,8 @@ extension ShadowStatus {
       "percent": JSONValue(settings.share), "differences": JSONValue(Int64(settings.differences)),
       "same": JSONValue(Int64(same)), "different": JSONValue(Int64(different)),
       "notCompared": JSONValue(Int64(notCompared)), "waiting": JSONValue(Int64(waiting)),
-      "dropped": JSONValue(Int64(dropped)), "findings": .array(of: findings),
+      "dropped": JSONValue(Int64(dropped)), "ignored": .array(of: settings.ignored.sorted()),
+      "findings": .array(of: findings),
     ]
   }
 }

@@ -16,6 +16,8 @@ struct CanaryProgress: Sendable {
   /// The counts of both arms when the step began.
   private var earlier: (candidate: ArmCounts, control: ArmCounts) = (ArmCounts(), ArmCounts())
   private(set) var rule: CanaryRule
+  /// The number of the canary's transactions that were compared in the current step; nil before it was looked at.
+  private var compared: UInt64?
   /// Whether its end was requested for a reason that does not go away.
   var isEnding = false
 
@@ -48,6 +50,7 @@ struct CanaryProgress: Sendable {
   func shadow(in step: Int?) -> ShadowRun? { step == 0 ? shadow : nil }
 
   mutating func beginStep(beside base: Snapshot) {
+    compared = nil
     earlier = (snapshot.counts(beside: base), base.counts(beside: snapshot))
     rule = CanaryRule(judgesLatency: settings.comparesLatency)
   }
@@ -56,6 +59,7 @@ struct CanaryProgress: Sendable {
   /// did in the last step. That is another time, in which servers were faster or slower, so latencies are not compared.
   mutating func beginProbation(after base: Snapshot) {
     earlier.candidate = snapshot.counts(beside: base)
+    compared = nil
     rule = CanaryRule(judgesLatency: false)
   }
 
@@ -72,7 +76,15 @@ struct CanaryProgress: Sendable {
     let breach = rule.breach(counts.candidate, against: counts.control)
     // A step does not end before its transactions were compared.
     let compared = rule.nextLook == nil ? counts.candidate.ended : rule.lastLook
+    self.compared = compared
     return (breach, settings.onSilence == .promote || compared >= UInt64(settings.transactions))
+  }
+
+  /// Says that the current step ends before as many transactions were compared as a step needs; nil if they were.
+  var silence: String? {
+    guard let compared, compared < UInt64(settings.transactions) else { return nil }
+    return
+      "only \(Figures.count(compared)) of the \(Figures.count(settings.transactions)) requests of a step were compared"
   }
 
   /// Whether a shadow has shown enough. Samples that could not be compared are no silence.

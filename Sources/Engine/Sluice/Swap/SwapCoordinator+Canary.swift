@@ -36,15 +36,33 @@ extension SwapCoordinator {
     }
     do throws(PluginError) {
       let records = try result.get()
-      state.withLock { $0.canary = CanaryProgress(snapshot, settings, beside: base, records, shadow) }
+      let progress = CanaryProgress(snapshot, settings, beside: base, records, shadow)
+      // The canary before it was published, and its probation ends with this one.
+      leaveRecords(
+        of: state.update { state in
+          defer { state.canary = progress }
+          return state.canary
+        })
     } catch { throw .impossible(error.description) }
   }
 
-  /// Notes the step that the loops take next, before its first transaction.
-  func recordStep() {
-    let (step, progress) = state.withLock { ($0.machine.newest.canaryStep, $0.canary) }
-    guard let step, let progress else { return }
-    for record in progress.records { record.note(percent: progress.percent(step)) }
+  /// Notes the share that the canary gets next, before its first transaction.
+  func recordShare() {
+    let (newest, progress) = state.withLock { ($0.machine.newest, $0.canary) }
+    guard let progress else { return }
+    let isPublished = newest.snapshot == progress.snapshot.number
+    guard let percent = isPublished ? 100 : newest.canaryStep.map(progress.percent) else { return }
+    for record in progress.records { record.note(percent: percent) }
+  }
+
+  /// Called when a snapshot has passed its probation.
+  func endProbation(of number: Int) {
+    leaveRecords(
+      of: state.update { state in
+        guard state.canary?.snapshot.number == number else { return nil }
+        defer { state.canary = nil }
+        return state.canary
+      })
   }
 
   /// Called when the loops have taken a step of a canary, or its end.
@@ -240,14 +258,19 @@ extension SwapCoordinator {
     of record: CanaryRecord, publishing new: Snapshot, _ kind: SwapQueue.Kind?
   ) -> CanaryRecord.End {
     // Without the refusal, the next process would take the record for one whose refusal was cleared.
-    if kind?.isAbort == true { return store.refusals?.isStored(record.build) == true ? .refused : .unfinished }
+    if kind?.isAbort == true || kind?.isBreach == true {
+      return store.refusals?.isStored(record.build) == true ? .refused : .unfinished
+    }
     // A swap of other plugins leaves the old build in service.
     return new.generation(of: record.library)?.hash == record.old ? .unfinished : .replaced
   }
 
-  /// The process will end, and can be killed before the engine has ended. That is no fault of the canary.
-  func leaveRecords() {
-    let records = state.withLock { $0.machine.canary == nil ? [] : $0.canary?.records ?? [] }
-    for record in records { record.end(.unfinished) }
+  /// The process ends, and can be killed before the engine has ended. That is no fault of the canary.
+  func leaveRecords() { leaveRecords(of: state.withLock { $0.canary }) }
+
+  /// A build that was published serves after the next start too, although its probation has not ended.
+  private func leaveRecords(of progress: CanaryProgress?) {
+    guard let progress else { return }
+    for record in progress.records { record.end(published === progress.snapshot ? .replaced : .unfinished) }
   }
 }

@@ -23,6 +23,7 @@ extension SwapCoordinator {
     _ = state.wait(upTo: limit) { state in
       state.machine.endingCount == 0 && state.actions.isEmpty && !state.isPerforming ? true : nil
     }
+    leaveRecords()
     let parts = state.withLock { $0.live.all }.reversed().flatMap(\.parts)
     var ended: [SnapshotPart] = []
     for part in parts where part.instance != nil && !ended.contains(where: { $0.instance === part.instance }) {

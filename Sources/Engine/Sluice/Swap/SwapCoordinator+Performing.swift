@@ -74,7 +74,7 @@ extension SwapCoordinator {
     case .request(let kind, let reason): Task.detached { [self] in _ = await submit(kind, reason: reason) }
     case .leaveCanary(let number): leaveCanary(number)
     case .stoodProbation(let number):
-      state.withLock { if $0.machine.canary == nil { $0.canary = nil } }
+      endProbation(of: number)
       log(LogLine(level: .info, message: "snapshot \(number) has passed its probation"))
       observer.withLock { $0 }?.probationWasPassed(snapshot: number)
     case .watchLeases(let number, let loops): watchLeases(number, loops)

@@ -11,7 +11,7 @@ extension SwapCoordinator {
   func hand(to loops: [Int]) {
     let canary = state.withLock { state in state.machine.newest.canary.flatMap { state.live[$0] } }
     for record in published.generations + (canary?.generations ?? []) { record.hasServed = true }
-    recordStep()
+    recordShare()
     for loop in loops { post(to: workers[loop]) }
   }
 
@@ -51,25 +51,29 @@ extension SwapCoordinator {
       }
       let request = state.requests[settlement.request]
       state.live.publish(new)
-      let decided = settlement.canary == nil ? state.canary : nil
-      if let decided, decided.snapshot !== new { state.canary = nil }
+      // A canary that was published is decided when its probation has ended.
+      let isUndecided = settlement.canary != nil || settlement.isOnProbation && state.canary?.snapshot === new
+      let decided = isUndecided ? nil : state.canary
+      if decided != nil { state.canary = nil }
       if new !== old { state.restorePoint = request?.kind.isReturn == false ? SwapState.RestorePoint(old) : nil }
       let canary = (settlement.canary ?? settlement.droppedCanary).flatMap { state.live[$0] }
       return (request, old, new, canary, decided)
     }
     guard let (request, old, new, canary, decided) = found else { return }
-    let samples = settlement.canaryStep == 0 ? nil : endShadow(of: decided ?? state.withLock { $0.canary })
+    let progress = decided ?? state.withLock { $0.canary }
+    let silence = request?.kind.advancesCanary == true ? progress?.silence : nil
+    let remarks = settlement.canaryStep == 0 ? [] : [endShadow(of: progress), silence]
     if settlement.canary == nil { endRecords(of: decided, publishing: new, after: old, request?.kind) }
     runtime.callOuts = new.configuration.callOutLimits
     if new !== old { new.serve(after: old) }
     if let canary { settle(canary, settlement, beside: new) }
     if new !== old { state.withLock { $0.canary?.beginProbation(after: old) } }
-    if let request { answer(request, settlement, old, new, canary, samples) }
+    if let request { answer(request, settlement, old, new, canary, remarks.compactMap(\.self)) }
   }
 
   private func answer(
     _ request: SwapRequest, _ settlement: SwapMachine.Settlement, _ old: Snapshot, _ new: Snapshot, _ canary: Snapshot?,
-    _ samples: String?
+    _ remarks: [String]
   ) {
     var report = request.report(Self.outcome(request.kind, settlement), snapshot: new.number)
     let before = settlement.droppedCanary != nil && old === new ? canary ?? old : old
@@ -78,7 +82,7 @@ extension SwapCoordinator {
     report.canary = share(settlement.canaryStep)
     report.endedCanary = settlement.droppedCanary
     report.late = settlement.late.map { watchdog.obstacle(on: $0, waiting: new.configuration.swap.publish) }
-    var reasons = [request.reason, samples].compactMap(\.self)
+    var reasons = [request.reason].compactMap(\.self) + remarks
     if let dropped = settlement.droppedCanary, !request.kind.isAbort {
       reasons.append("this ended the canary of snapshot \(dropped)")
     }

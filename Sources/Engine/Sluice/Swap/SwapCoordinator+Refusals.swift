@@ -110,9 +110,11 @@ extension SwapCoordinator {
   }
 
   private static func crash(at percent: Double) -> String {
-    percent == 0
-      ? "its process ended during its shadow"
-      : "its process ended during its canary, at \(Figures.percent(percent)) % of the new transactions"
+    switch percent {
+    case 0: "its process ended during its shadow"
+    case 100: "its process ended during the probation after its canary"
+    default: "its process ended during its canary, at \(Figures.percent(percent)) % of the new transactions"
+    }
   }
 
   private func sayRefused(_ library: String, _ reason: String, _ configuration: Configuration) {

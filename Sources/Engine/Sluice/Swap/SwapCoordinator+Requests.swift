@@ -30,7 +30,7 @@ extension SwapCoordinator {
   func steps(of request: SwapRequest, _ changes: inout [SwapReport.Change]) async throws(SwapStop) -> Snapshot {
     switch request.kind {
     case .swap(let names, _): try await swap(names, request, &changes)
-    case .reload: try await reload(request.configuration ?? published.configuration, &changes)
+    case .reload: try await reload(request, &changes)
     case .rollback: try await rollBack(&changes)
     // These requests publish a snapshot that exists, so the machine never asks for their steps.
     case .breach, .step, .promotion, .abort: throw .impossible("there is no snapshot to return to")
@@ -60,15 +60,19 @@ extension SwapCoordinator {
   }
 
   private func reload(
-    _ configuration: Configuration, _ changes: inout [SwapReport.Change]
+    _ request: SwapRequest, _ changes: inout [SwapReport.Change]
   ) async throws(SwapStop) -> Snapshot {
+    let configuration = request.configuration ?? published.configuration
     let fixed = configuration.fixedDifferences(from: published.configuration)
     guard fixed.isEmpty else {
       let keys = fixed.map { "\"\($0)\"" }.joined(separator: ", ")
       throw .impossible("\(keys) cannot change while the engine runs; restart it to use the new value")
     }
     let sources = configuration.libraries.map { ($0, $0) }
-    return try await make(Goal(configuration: configuration, kind: .reload, sources: sources), &changes)
+    let goal = Goal(
+      configuration: configuration, kind: .reload, sources: sources,
+      canary: try canaryGoal(request.canary, configuration))
+    return try await make(goal, &changes)
   }
 
   /// Returns to a snapshot that has ended. Its builds are loaded again from their private copies.

@@ -10,7 +10,7 @@ struct SwapRequest: Sendable {
   var configuration: Configuration?
   /// The files that a swap reads first in place of the paths of libraries.
   var sources: [String: String] = [:]
-  /// Whether a swap begins a canary.
+  /// Whether a swap or a reload begins a canary.
   var canary = CanaryChoice.configured
   /// The reason for a rollback or an end of a canary that the engine itself requests.
   var reason: String?

@@ -59,11 +59,14 @@ extension SwapMachine {
     let (old, new) = (served, newest.snapshot)
     served = new
     self.running = nil
+    let replacesOther = newest.canary == nil && old != new
+    let probation = replacesOther && !isReturn && !isClosed ? terms[new]?.probation : nil
     var actions: [Action] = [
       .published(
         Settlement(
           request: running.request, snapshot: new, replaced: old, canary: newest.canary,
-          canaryStep: newest.canaryStep, droppedCanary: newest.droppedCanary, late: lateLoops))
+          canaryStep: newest.canaryStep, droppedCanary: newest.droppedCanary, isOnProbation: probation != nil,
+          late: lateLoops))
     ]
     if let dropped = newest.droppedCanary {
       actions += retire(dropped, old == new ? "it was a canary that was ended" : "snapshot \(new) was published", now)
@@ -73,14 +76,14 @@ extension SwapMachine {
       if let before = standby { actions += retire(before.snapshot, "a canary has begun", now) }
       standby = nil
       beginStep(now)
-    } else if old == new {
+    } else if !replacesOther {
       // A canary was ended, and nothing else has changed.
     } else if isReturn {
       actions += retire(old, "the engine returned to snapshot \(new)", now)
     } else {
       let reason = "snapshot \(new) took its place"
       if let before = standby { actions += retire(before.snapshot, reason, now) }
-      standby = isClosed ? nil : terms[new]?.probation.map { Standby(old, for: $0, from: now) }
+      standby = probation.map { Standby(old, for: $0, from: now) }
       if standby == nil { actions += retire(old, reason, now) }
     }
     return actions + pump(now)

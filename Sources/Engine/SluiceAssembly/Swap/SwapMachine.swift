@@ -118,6 +118,8 @@ package struct SwapMachine: Sendable {
     package var canaryStep: Int?
     /// The canary that no longer serves, although it was not published.
     package var droppedCanary: Int?
+    /// Whether `snapshot` is on probation, and `replaced` stands by.
+    package var isOnProbation = false
     /// Loops that have not taken the snapshot.
     package var late: [Int]
   }

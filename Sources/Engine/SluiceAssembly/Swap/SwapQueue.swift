@@ -83,6 +83,14 @@ extension SwapQueue.Kind {
     return false
   }
 
+  /// Whether a canary gets a larger share.
+  package var advancesCanary: Bool {
+    switch self {
+    case .step, .promotion: true
+    case .swap, .reload, .rollback, .breach, .abort: false
+    }
+  }
+
   package var waitsForCanary: Bool {
     if case .swap(_, endsCanary: false) = self { return true }
     return false

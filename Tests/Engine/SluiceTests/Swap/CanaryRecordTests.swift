@@ -159,6 +159,69 @@ import Testing
     await self.end(next.engine)
   }
 
+  /// Publishes the second build, and then the third one after a canary.
+  /// - Returns: the number of the snapshot.
+  @discardableResult
+  private func beginProbation(_ library: StampedLibrary? = nil, duration: String = "1h") async throws -> Int {
+    let swap = #"{"probation": {"duration": "\#(duration)"}, "canary": {"steps": [50], "hold": "1h"}}"#
+    try await fixture.engine.reload(SwapFixture.configuration([("a", "a.so")], swap: swap, in: fixture.folder))
+    try (library ?? self.library).install(3, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .canary)
+    // Fewer transactions than a comparison needs.
+    for _ in 0..<60 { _ = try? await fixture.stamp() }
+    return try await fixture.engine.promoteCanary().snapshot
+  }
+
+  @Test func `after a crash during the probation the old build serves, and the new one is refused`() async throws {
+    try await beginProbation()
+    try await copyStore()
+    let next = try next(store: "copy")
+    #expect(next.says("is refused: its process ended during the probation after its canary; build "))
+    #expect(try await stamps(next.engine) == ["2"])
+    await end(next.engine, fixture.engine)
+  }
+
+  @Test func `a build that failed its probation does not serve after a restart`() async throws {
+    try await beginProbation(StampedLibrary.inC(.failsRequests))
+    for _ in 0..<400 { _ = try? await fixture.stamp() }
+    try await fixture.waitForStatus("the return") { $0.history.last?.outcome == .rolledBack }
+    await fixture.engine.shutdown(drain: .seconds(5))
+    for _ in 1...2 {
+      let next = try next()
+      #expect(next.says("is refused: failed "), "\(next.log.value)")
+      #expect(try await stamps(next.engine) == ["2"])
+      await next.engine.shutdown(drain: .seconds(5))
+    }
+    await end()
+  }
+
+  /// What happens during the probation, and the build that the next engine serves.
+  @Test(arguments: [("end", "3"), ("asked to end", "3"), ("rollback", "2"), ("swap", "3"), ("pass", "3")])
+  func `a build on probation serves after a restart, unless the engine has returned`(
+    _ event: String, _ build: String
+  ) async throws {
+    let snapshot = try await beginProbation(duration: event == "pass" ? "20ms" : "1h")
+    if event != "pass" { #expect(!records.isEmpty) }
+    switch event {
+    case "asked to end": fixture.engine.endIsNear()
+    case "rollback": try await fixture.engine.rollback()
+    case "swap":
+      // The fourth build is a canary, which is not decided.
+      try library.install(4, at: fixture.path())
+      #expect(try await fixture.engine.swap().outcome == .canary)
+    case "pass":
+      try await fixture.waitForLine("snapshot \(snapshot) has passed its probation")
+      #expect(records.isEmpty)
+    default: break
+    }
+    if event == "asked to end" { try await copyStore() }
+    await fixture.engine.shutdown(drain: .seconds(5))
+    let next = try next(store: event == "asked to end" ? "copy" : "store")
+    #expect(try await stamps(next.engine) == [build])
+    #expect(await next.engine.status.refused.isEmpty)
+    await end(next.engine)
+  }
+
   /// The record of an undecided canary is over as soon as its build is published.
   @Test func `a build that is published after its canary was left serves after a restart`() async throws {
     try await fixture.engine.rollback()

@@ -41,6 +41,9 @@ import Testing
     let promotion = try await fixture.engine.promoteCanary()
     #expect(promotion.outcome == .published && promotion.trigger == .canary && promotion.snapshot == 2)
     #expect(promotion.changes.first?.new?.generation == 2)
+    let reason = promotion.reason ?? ""
+    #expect(reason.hasPrefix("promoted by command; only "), "\(reason)")
+    #expect(reason.hasSuffix(" of the 400 requests of a step were compared"), "\(reason)")
     for _ in 0..<20 { #expect(try await fixture.stamp() == 2) }
     try await fixture.waitForLine("destroyed=1")
     #expect(await fixture.engine.status.canary == nil)
@@ -61,6 +64,16 @@ import Testing
     #expect(status.history.map(\.outcome) == [.canary, .canary, .published])
     #expect(status.history.map { $0.canary?.percent } == [10, 50, nil])
     #expect(try await fixture.stamp() == 2)
+    await fixture.shutdown()
+  }
+
+  @Test func `steps that end without enough transactions say so`() async throws {
+    let (fixture, library) = try await Self.fixture(Self.swap(hold: "0s", more: #", "onSilence": "promote""#))
+    try library.install(2, at: fixture.path())
+    try await fixture.engine.swap()
+    let status = try await fixture.waitForStatus("the promotion") { $0.history.last?.outcome == .published }
+    let reason = status.history.last?.reason
+    #expect(reason == "only 0 of the 400 requests of a step were compared", "\(String(describing: reason))")
     await fixture.shutdown()
   }
 
