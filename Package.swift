@@ -120,7 +120,7 @@ let package = Package(
     // For the benchmarks, which are a package of their own.
     .library(name: "TransportLoad", targets: ["TransportLoad"]),
     // For the fuzzers, which are a package of their own.
-    .library(name: "ResponseProperties", targets: ["ResponseProperties"]),
+    .library(name: "MessageProperties", targets: ["MessageProperties"]),
     .executable(name: "sluice", targets: ["SluiceCommand"]),
     // The two libraries that "sluice attach" puts into a program: one that the loader maps at the start, and one with
     // the pipeline.
@@ -405,8 +405,8 @@ let package = Package(
     // Tests.
     .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
     .target(
-      name: "ResponseProperties", dependencies: ["SluiceHTTP1", "SluiceMessages"],
-      path: "Fuzzers/Sources/ResponseProperties", swiftSettings: strict),
+      name: "MessageProperties", dependencies: ["SluiceHTTP1", "SluiceMessages"],
+      path: "Fuzzers/Sources/MessageProperties", swiftSettings: strict),
     fixture("swift-work", "SwiftWork"),
     fixture("swift-bodies", "SwiftBodies"),
     fixture("swift-stamps", "SwiftStamps"),
@@ -435,7 +435,7 @@ let package = Package(
     tests("SluiceTestServers", ["SluiceServer", "SluiceTestKit"]),
     tests("SluiceMessages", ["SluiceTestKit"]),
     tests("SluiceTraceContext", ["SluiceMessages", "SluiceTestKit"]),
-    tests("SluiceHTTP1", ["SluiceMessages", "ResponseProperties", "CHTTPParser", "SluiceTestKit"]),
+    tests("SluiceHTTP1", ["SluiceMessages", "MessageProperties", "CHTTPParser", "SluiceTestKit"]),
     tests("SluiceSupport", ["SluiceTestKit"]),
     tests("SluiceJSON", ["SluiceJSONSchema", "SluiceMessages", "SluiceTestKit"]),
     tests("SluiceJSONSchema", ["SluiceJSON", "SluiceTestKit"]),

@@ -20,7 +20,8 @@ let package = Package(
   targets: [
     .target(name: "FuzzInput", swiftSettings: strict),
     fuzzer("traceparent"), fuzzer("tracestate"), fuzzer("baggage"), fuzzer("b3"), fuzzer("carrier"),
-    fuzzer("response", of: "ResponseProperties"), fuzzer("preflight", of: "Sluice"),
+    fuzzer("response", of: "MessageProperties"), fuzzer("request", of: "MessageProperties"),
+    fuzzer("preflight", of: "Sluice"),
   ],
   swiftLanguageModes: [.v6]
 )

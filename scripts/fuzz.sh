@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../Fuzzers"
 seconds=${1:?usage: scripts/fuzz.sh SECONDS [FUZZER…]}
 shift
-[ $# -gt 0 ] || set -- traceparent tracestate baggage b3 carrier response preflight
+[ $# -gt 0 ] || set -- traceparent tracestate baggage b3 carrier response request preflight
 : "${SWIFT:=swift}"
 # Swift's backtraces would end the process before libFuzzer has saved the input.
 export SWIFT_BACKTRACE=enable=no

@@ -1,5 +1,5 @@
 import FuzzInput
-import ResponseProperties
+import MessageProperties
 
 /// The entry point that libFuzzer calls with each input: reading a response gives the same result whether it arrives
 /// whole or in pieces, and gives this result again after the message is written and read.

@@ -32,9 +32,10 @@ package final class ChunkDecoder {
   /// The fields after the last chunk. They are complete when ``isDone`` is true.
   package private(set) var trailers = HeaderFields()
 
-  package init(_ limits: MessageLimits = MessageLimits()) {
+  /// - Parameter isStrict: whether the trailers are read without leniency, as a server does.
+  package init(_ limits: MessageLimits = MessageLimits(), isStrict: Bool = false) {
     self.limits = limits
-    section = FieldSection(limits, part: "trailers")
+    section = FieldSection(limits, part: "trailers", isStrict: isStrict)
   }
 
   @usableFromInline package var isDone: Bool {

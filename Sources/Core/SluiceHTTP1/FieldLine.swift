@@ -49,6 +49,15 @@ package struct FieldLine {
     return start..<end
   }
 
+  /// Calls the closure with each member of a list (RFC 9110 §5.6.1), without the spaces around it.
+  static func forEachMember(of list: Span<UInt8>, _ body: (Span<UInt8>) -> Void) {
+    var start = 0
+    for index in 0...list.count where index == list.count || list[index] == UInt8(ascii: ",") {
+      body(list.extracting(trimmed(start..<index, in: list)))
+      start = index + 1
+    }
+  }
+
   @inline(__always)
   static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

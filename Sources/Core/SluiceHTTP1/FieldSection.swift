@@ -2,11 +2,13 @@ import SluiceMessages
 
 /// Reads the fields of a head, or the trailers of a body, as their bytes arrive (RFC 9112 §5).
 struct FieldSection: Sendable {
-  private var lines = LineReader()
+  private var lines: LineReader
   private var block = HeaderFields.Block()
   private let limits: MessageLimits
   /// The name of the section in errors: `head` or `trailers`.
   private let part: String
+  /// Whether a LF alone does not end a line, and no line continues a field.
+  private let isStrict: Bool
 
   /// The content of the last line.
   enum Step {
@@ -19,14 +21,16 @@ struct FieldSection: Sendable {
     case end
   }
 
-  init(_ limits: MessageLimits, part: String) {
+  init(_ limits: MessageLimits, part: String, isStrict: Bool = false) {
     self.limits = limits
     self.part = part
+    self.isStrict = isStrict
+    lines = LineReader(needsCR: isStrict)
   }
 
   /// Begins a new section after lines of another kind, such as a status line.
-  mutating func begin(after lines: LineReader = LineReader()) {
-    self.lines = lines
+  mutating func begin(after lines: LineReader? = nil) {
+    self.lines = lines ?? LineReader(needsCR: isStrict)
     block.removeAll()
   }
 
@@ -63,6 +67,10 @@ struct FieldSection: Sendable {
     guard FieldLine.isSpace(bytes[line.lowerBound]) else {
       let text = PlainText.quote(bytes.extracting(line))
       throw MessageViolation(.invalid, "a line in the \(part) without a valid name before a colon: \(text)")
+    }
+    guard !isStrict else {
+      throw MessageViolation(
+        .invalid, "a line in the \(part) that begins with a space, which continues a field (RFC 9112 §5.2)")
     }
     guard let count = block.lastNameCount else {
       throw MessageViolation(.invalid, "a first line of the \(part) that begins with a space")

@@ -38,19 +38,11 @@ struct FramingFields: Sendable {
   mutating func takeContentLength(_ value: Span<UInt8>) {
     // Usually there is only one value.
     if contentLength == nil, lengthFault == nil, let count = Self.number(value) { return contentLength = count }
-    var start = 0
-    for index in 0...value.count where index == value.count || value[index] == 0x2C {
-      takeLength(value.extracting(FieldLine.trimmed(start..<index, in: value)))
-      start = index + 1
-    }
+    FieldLine.forEachMember(of: value) { takeLength($0) }
   }
 
   mutating func takeTransferEncoding(_ value: Span<UInt8>) {
-    var start = 0
-    for index in 0...value.count where index == value.count || value[index] == 0x2C {
-      takeCoding(value.extracting(FieldLine.trimmed(start..<index, in: value)))
-      start = index + 1
-    }
+    FieldLine.forEachMember(of: value) { takeCoding($0) }
   }
 
   /// Whether ``length()`` or ``coding()`` throws.

@@ -2,18 +2,21 @@ import SluiceMessages
 
 /// Finds the lines of a head in bytes that arrive piece by piece.
 ///
-/// A line ends with CRLF, or with LF alone (RFC 9112 §2.2). A CR without LF and a NUL are refused, because other
-/// readers take them for the end of a line. No byte is examined twice, so a head that arrives byte by byte costs no
+/// A line ends with CRLF, or with LF alone (RFC 9112 §2.2), unless the reader needs the CR. A CR without LF and a NUL are
+/// refused, because other readers take them for the end of a line. No byte is examined twice, so a head that arrives byte by byte costs no
 /// more than a head that arrives at once.
 struct LineReader: Sendable {
   /// Where the next line begins.
   private(set) var position: Int
   /// The end of the searched bytes: between `position` and this index, there is no line end.
   private var searched: Int
+  /// Whether a LF alone is refused.
+  private let needsCR: Bool
 
-  init(from position: Int = 0) {
+  init(from position: Int = 0, needsCR: Bool = false) {
     self.position = position
     searched = position
+    self.needsCR = needsCR
   }
 
   /// Whether the search for the end of the next line is still at the first byte of the line.
@@ -38,6 +41,7 @@ struct LineReader: Sendable {
       }
       guard searched < bytes.count else { return nil }
       switch bytes[searched] {
+      case 0x0A where needsCR: throw violation("a LF without a CR before it", bytes)
       case 0x0A: return take(to: searched, next: searched + 1)
       case 0x0D:
         guard searched + 1 < bytes.count else { return nil }

@@ -41,6 +41,8 @@ package struct MessageLimits: Sendable, Hashable {
 
   /// The maximum number of bytes of a head, including its line ends. It also applies to the trailers of a message.
   package var headBytes = 256 << 10
+  /// The maximum number of bytes of a request target that a server takes.
+  package var targetBytes = 64 << 10
   /// The maximum number of fields of a head. It also applies to the trailers of a message.
   package var fields = 4096
   /// The maximum number of informational responses (1xx) before the final response.

@@ -179,25 +179,19 @@ package final class ResponseHead {
   private func noteConnection(_ value: Span<UInt8>) {
     // Usually there is only one option.
     if FieldSyntax.equals(value, "keep-alive") { return keepsAlive = true }
-    var start = 0
-    for index in 0...value.count where index == value.count || value[index] == UInt8(ascii: ",") {
-      let option = value.extracting(FieldLine.trimmed(start..<index, in: value))
+    FieldLine.forEachMember(of: value) { option in
       if FieldSyntax.equals(option, "close") { closes = true }
       if FieldSyntax.equals(option, "keep-alive") { keepsAlive = true }
-      start = index + 1
     }
   }
 
   /// Reads the parameter `timeout` of a `Keep-Alive` field. If it occurs several times, the smallest value counts.
   private func noteKeepAlive(_ value: Span<UInt8>) {
     let name = "timeout=".utf8.span
-    var start = 0
-    for index in 0...value.count where index == value.count || value[index] == UInt8(ascii: ",") {
-      let parameter = value.extracting(FieldLine.trimmed(start..<index, in: value))
-      start = index + 1
+    FieldLine.forEachMember(of: value) { parameter in
       guard parameter.count > name.count, FieldSyntax.equals(parameter.extracting(0..<name.count), "timeout="),
         let seconds = FramingFields.number(parameter.extracting(name.count..<parameter.count))
-      else { continue }
+      else { return }
       keepAliveSeconds = min(seconds, keepAliveSeconds ?? .max)
     }
   }

@@ -27,7 +27,7 @@ func read(
   var reading = Reading()
   let head = ResponseHead(limits)
   head.begin(isAnswerToHead: method == "HEAD")
-  var body: ResponseBody?
+  var body: ReceivedBody?
   var held: [UInt8] = []
   var left = Array(text.utf8)[...]
   while !left.isEmpty {
@@ -37,7 +37,7 @@ func read(
       reading.statuses.append(head.status)
       reading.fields = lines(of: head.takeFields(from: held.span))
       held.removeFirst(head.byteCount)
-      if head.isInformational { head.beginNext() } else { body = ResponseBody(head.body, limits) }
+      if head.isInformational { head.beginNext() } else { body = ReceivedBody(head.body, limits) }
     }
     guard body != nil else { continue }
     var position = 0

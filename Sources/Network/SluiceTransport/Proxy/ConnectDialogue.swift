@@ -17,7 +17,7 @@ struct ConnectDialogue: TunnelDialogue {
     let status: Int
     let challenges: [Challenge]
     let text: String
-    var body: ResponseBody
+    var body: ReceivedBody
     var bodyText: [UInt8] = []
   }
 
@@ -67,7 +67,7 @@ struct ConnectDialogue: TunnelDialogue {
     let lines = fields.map { "\($0.name): \(redactor.value($0.value, ofHeader: $0.name))" }
     return Refusal(
       status: head.status, challenges: challenges, text: ([line] + lines).joined(separator: "\r\n"),
-      body: ResponseBody(head.body, limits))
+      body: ReceivedBody(head.body, limits))
   }
 
   private mutating func readBody(_ bytes: Span<UInt8>) throws(MessageViolation) -> TunnelStep {

@@ -6,8 +6,15 @@ extension Answer {
   /// - Parameter skipsBodies: whether to tell http-parser that informational responses, 204 and 304 have no body. It
   ///   does not know this by itself.
   static func httpParser(to bytes: [UInt8], isAnswerToHead: Bool, skipsBodies: Bool = false) -> Answer {
-    let reading = HTTPParserReading(isAnswerToHead: isAnswerToHead, skipsBodies: skipsBodies)
+    let reading = HTTPParserReading(HTTP_RESPONSE, isAnswerToHead: isAnswerToHead, skipsBodies: skipsBodies)
     return withExtendedLifetime(reading) { reading.read(bytes) }
+  }
+
+  /// Returns what http-parser reads from the bytes of a request, and its method and target with a space between them. The
+  /// status is 0.
+  static func httpParser(toRequest bytes: [UInt8]) -> (answer: Answer, start: String) {
+    let reading = HTTPParserReading(HTTP_REQUEST, isAnswerToHead: false, skipsBodies: false)
+    return withExtendedLifetime(reading) { (reading.read(bytes), "\(reading.method) \(text(of: reading.target))") }
   }
 }
 
@@ -17,17 +24,21 @@ private final class HTTPParserReading {
   private var fields: [Answer.Field] = []
   private var isInValue = false
   private var start: UnsafeRawPointer?
+  private(set) var method = ""
+  fileprivate var target: [UInt8] = []
+  private let type: http_parser_type
   private let isAnswerToHead: Bool
   private let skipsBodies: Bool
 
-  init(isAnswerToHead: Bool, skipsBodies: Bool) {
+  init(_ type: http_parser_type, isAnswerToHead: Bool, skipsBodies: Bool) {
+    self.type = type
     self.isAnswerToHead = isAnswerToHead
     self.skipsBodies = skipsBodies
   }
 
   func read(_ bytes: [UInt8]) -> Answer {
     var parser = http_parser()
-    http_parser_init(&parser, HTTP_RESPONSE)
+    http_parser_init(&parser, type)
     // The parser calls back only inside http_parser_execute. During this call, the caller keeps this object alive.
     parser.data = Unmanaged.passUnretained(self).toOpaque()
     var settings = Self.settings
@@ -50,6 +61,7 @@ private final class HTTPParserReading {
 
   private func finishHead(_ parser: http_parser) -> CInt {
     let status = Int(parser.status_code)
+    if type == HTTP_REQUEST { method = String(cString: http_method_str(http_method(parser.method))) }
     answer.heads.append(Answer.Head(status: status, isHTTP10: parser.http_minor == 0, fields: fields))
     fields = []
     isInValue = false
@@ -63,7 +75,9 @@ private final class HTTPParserReading {
     isInValue = false
     answer.keepsConnection = http_should_keep_alive(parser) != 0
     // Stops at the final response. An informational response is not final, except for 101.
-    if parser.pointee.status_code / 100 != 1 || parser.pointee.status_code == 101 { http_parser_pause(parser, 1) }
+    if type == HTTP_REQUEST || parser.pointee.status_code / 100 != 1 || parser.pointee.status_code == 101 {
+      http_parser_pause(parser, 1)
+    }
   }
 
   private func takeName(_ bytes: [UInt8]) {
@@ -96,6 +110,10 @@ private final class HTTPParserReading {
   private static var settings: http_parser_settings {
     var settings = http_parser_settings()
     http_parser_settings_init(&settings)
+    settings.on_url = { parser, start, count in
+      HTTPParserReading.of(parser)?.target += HTTPParserReading.bytes(start, count)
+      return 0
+    }
     settings.on_header_field = { parser, start, count in
       HTTPParserReading.of(parser)?.takeName(HTTPParserReading.bytes(start, count))
       return 0

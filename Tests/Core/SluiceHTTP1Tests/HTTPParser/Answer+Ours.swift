@@ -24,7 +24,7 @@ extension Answer {
       head.beginNext()
     }
     keepsConnection = !head.endsConnection
-    var reading = ResponseBody(head.body)
+    var reading = ReceivedBody(head.body)
     var bodyPosition = position
     while let piece = try reading.next(in: bytes.span, at: &bodyPosition) { body += bytes[piece] }
     trailers = Self.fields(reading.trailers)

@@ -1,5 +1,5 @@
 import Glibc
-import ResponseProperties
+import MessageProperties
 import Testing
 
 /// Compares our parser and http-parser on the same damaged responses. A ``DifferenceRule`` must explain each
@@ -11,7 +11,7 @@ import Testing
   private static let isFull = getenv("SLUICE_SOAK") != nil
 
   @Test func `a rule explains every difference from http-parser`() {
-    var responses = MutatedResponses(seed: 16)
+    var responses = MutatedMessages(.responses, seed: 16)
     let count = Self.isFull ? 1_500_000 : 20_000
     var completeCount = 0
     var unexplained: [Comparison] = []
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func `a damaged response is read the same in pieces of any size`() {
-    var responses = MutatedResponses(seed: 17)
+    var responses = MutatedMessages(.responses, seed: 17)
     for _ in 0..<(Self.isFull ? 100_000 : 2_000) {
       let bytes = responses.next()
       let property = ResponseProperties.broken(by: bytes)

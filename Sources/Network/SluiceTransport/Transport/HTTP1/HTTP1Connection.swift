@@ -26,7 +26,7 @@ final class HTTP1Connection: HTTPConnection {
   var idleRound: UInt64 = 0
 
   private let head: ResponseHead
-  @exclusivity(unchecked) private var body = ResponseBody.done
+  @exclusivity(unchecked) private var body = ReceivedBody.done
   /// Received bytes that the transfer could not take yet. They begin at `heldOffset`.
   @exclusivity(unchecked) private var held: [UInt8] = []
   private var heldOffset = 0
@@ -276,7 +276,7 @@ final class HTTP1Connection: HTTPConnection {
       position += head.byteCount
       guard head.isInformational else {
         stage = .body
-        body = ResponseBody(head.body, transport.limits)
+        body = ReceivedBody(head.body, transport.limits)
         if head.status == 417, transfer.addsExpectation, transfer.request.body.isReplayable {
           pool.takesExpectations = false
           transfer.fail(TransportFailure.expectation(transfer.request.url.origin))

@@ -1,8 +1,8 @@
 package import SluiceMessages
 
-/// Finds the data and the end of a response body in the bytes of its connection (RFC 9112 §6.3).
+/// Finds the data and the end of the body of a response or a request in the bytes of its connection (RFC 9112 §6.3).
 @usableFromInline
-package enum ResponseBody {
+package enum ReceivedBody {
   /// There is no body, or it has ended.
   case done
   /// The number of bytes that are left.
@@ -17,6 +17,15 @@ package enum ResponseBody {
     case .length(let count): self = .length(count)
     case .chunked: self = .chunked(ChunkDecoder(limits))
     case .close, .stream: self = .close
+    }
+  }
+
+  /// The body of a request, which is read without leniency.
+  package init(_ framing: RequestFraming.Body, _ limits: MessageLimits = MessageLimits()) {
+    switch framing {
+    case .none, .length(0): self = .done
+    case .length(let count): self = .length(count)
+    case .chunked, .codedChunks: self = .chunked(ChunkDecoder(limits, isStrict: true))
     }
   }
 

@@ -1,13 +1,27 @@
 import SluiceTestKit
 
-/// Responses that are damaged in a few places. The same seed always gives the same responses.
-struct MutatedResponses {
+/// Messages that are damaged in a few places. The same seed always gives the same messages.
+struct MutatedMessages {
+  /// What messages are made of.
+  struct Vocabulary {
+    /// Valid messages.
+    fileprivate let messages: [String]
+    /// Lines that are inserted.
+    fileprivate let lines: [String]
+    /// Pieces of a line that are inserted.
+    fileprivate let words: [[UInt8]]
+  }
+
+  private let vocabulary: Vocabulary
   private var random: SeededRandom
 
-  init(seed: UInt64) { random = SeededRandom(seed: seed) }
+  init(_ vocabulary: Vocabulary, seed: UInt64) {
+    self.vocabulary = vocabulary
+    random = SeededRandom(seed: seed)
+  }
 
   mutating func next() -> [UInt8] {
-    var bytes = Array(Self.seeds[below(Self.seeds.count)].utf8)
+    var bytes = Array(vocabulary.messages[below(vocabulary.messages.count)].utf8)
     for _ in 0...below(4) { mutate(&bytes) }
     return bytes
   }
@@ -38,16 +52,21 @@ struct MutatedResponses {
   private mutating func insertLine(in bytes: inout [UInt8]) {
     let starts = bytes.indices.filter { bytes[$0] == 0x0A }
     guard !starts.isEmpty else { return }
-    let line = Self.lines[below(Self.lines.count)] + (below(8) == 0 ? "\n" : "\r\n")
+    let line = vocabulary.lines[below(vocabulary.lines.count)] + (below(8) == 0 ? "\n" : "\r\n")
     bytes.insert(contentsOf: line.utf8, at: starts[below(starts.count)] + 1)
   }
 
-  private mutating func word() -> [UInt8] { Self.words[below(Self.words.count)] }
+  private mutating func word() -> [UInt8] { vocabulary.words[below(vocabulary.words.count)] }
   mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
 
   private static let delimiters = Set("\r\n\t :;,/.=".utf8)
+}
 
-  private static let words: [[UInt8]] =
+extension MutatedMessages.Vocabulary {
+  static let responses = Self(messages: responseMessages, lines: responseLines, words: responseWords)
+  static let requests = Self(messages: requestMessages, lines: requestLines, words: requestWords)
+
+  private static let responseWords: [[UInt8]] =
     [
       "\r", "\n", "\r\n", "\r\n\r\n", "\n\n", " ", "\t", "  ", "\0", "\u{1}", "\u{7F}", "é", ":", ";", ",", "0", "1",
       "9", "a", "f", "F", "HTTP/1.1 200 OK\r\n", "HTTP/1.0", "HTTP/2.0", "100", "101", "204", "304", "20", "0200",
@@ -56,7 +75,7 @@ struct MutatedResponses {
       "; a",
     ].map { Array($0.utf8) } + [[0x80], [0xFF], [0x0B], [0x0C]]
 
-  private static let lines = [
+  private static let responseLines = [
     "Content-Length: 5", "Content-Length: 0", "content-length:5", "Content-Length: 5, 5", "Content-Length:",
     "Content-Length: x", "Transfer-Encoding: chunked", "transfer-encoding: gzip, chunked", "Transfer-Encoding: gzip",
     "Transfer-Encoding: identity", "Transfer-Encoding: , chunked", "Transfer-Encoding: chunked\t",
@@ -66,7 +85,7 @@ struct MutatedResponses {
     "X-A : 1", "0", "5", "", "HTTP/1.1 100 Continue", "HTTP/1.1 200 OK",
   ]
 
-  private static let seeds = [
+  private static let responseMessages = [
     "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
     "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
     "HTTP/1.1 200 OK\r\nServer: a\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 11\r\nX-Empty:\r\n\r\nhello worldHTTP/1.1 200 OK\r\n\r\n",
@@ -85,5 +104,34 @@ struct MutatedResponses {
     "HTTP/1.1 404 Not Found\r\nX-Wide: \t d \r\nX-A:1\r\nX-A: 2\r\nContent-Length: 3, 3\r\nContent-Length: 3\r\n\r\nabc",
     "HTTP/1.1 500 \r\nTransfer-Encoding: chunked\r\nTrailer: X-A, X-B\r\n\r\n1\r\n.\r\n0\r\nX-A: 1\r\n 2\r\nX-B: 3\r\n\r\n",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\ncoded",
+  ]
+
+  private static let requestWords: [[UInt8]] =
+    responseWords
+    + [
+      "GET / HTTP/1.1\r\n", "HTTP/1.1", "/", "//", "/../", "%2F", "%00", "http://", "https://a", "@", "?", "#", "\\",
+      "*",
+      "[::1]", "GET", "HEAD", "OPTIONS", "CONNECT", "host", "Host: b\r\n", "100-continue",
+    ].map { Array($0.utf8) }
+
+  private static let requestLines =
+    responseLines + [
+      "Host: a", "Host: b", "host:", "Host: u@a", "Expect: 100-continue", "Expect: x", "Upgrade: websocket",
+      "TE: trailers",
+      "Connection: Upgrade", "GET / HTTP/1.1", "POST http://a/b HTTP/1.0",
+    ]
+
+  private static let requestMessages = [
+    "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+    "GET /a/b?c=d HTTP/1.1\r\nHost: example.com:8080\r\nUser-Agent: x\r\nAccept: */*\r\n\r\nGET / HTTP/1.1\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello",
+    "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\nX-T: 1\r\n\r\nnext",
+    "PUT /y HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi",
+    "GET http://example.com/a HTTP/1.1\r\nHost: example.com\r\n\r\n",
+    "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n",
+    "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\nraw",
+    "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+    "GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nraw",
+    "\r\nHEAD / HTTP/1.1\r\nHost: a\r\nX-Empty:\r\nX-Wide: \t d \r\n\r\n",
   ]
 }

@@ -18,14 +18,14 @@ struct ResponseReader {
   func read(_ bytes: [UInt8], isAnswerToHead: Bool, pieceBytes: () -> Int) -> ResponseOutcome {
     var outcome = ResponseOutcome()
     head.begin(isAnswerToHead: isAnswerToHead)
-    var body: ResponseBody?
+    var body: ReceivedBody?
     // The bytes that have arrived and are not read yet.
     var held = 0..<0
     while held.upperBound < bytes.count, outcome.end == nil, outcome.violation == nil {
       held = held.lowerBound..<held.upperBound + min(max(pieceBytes(), 1), bytes.count - held.upperBound)
       do throws(MessageViolation) {
         while body == nil, try readHead(in: bytes, &held, &outcome) {
-          if head.isInformational { head.beginNext() } else { body = ResponseBody(head.body, limits) }
+          if head.isInformational { head.beginNext() } else { body = ReceivedBody(head.body, limits) }
         }
         if body != nil { try read(&body, in: bytes, &held, &outcome) }
       } catch { outcome.violation = error }
@@ -53,7 +53,7 @@ struct ResponseReader {
   }
 
   private func read(
-    _ body: inout ResponseBody?, in bytes: [UInt8], _ held: inout Range<Int>, _ outcome: inout ResponseOutcome
+    _ body: inout ReceivedBody?, in bytes: [UInt8], _ held: inout Range<Int>, _ outcome: inout ResponseOutcome
   ) throws(MessageViolation) {
     guard var reading = body else { return }
     let isWhole = reading.isWhole(in: held.count)
