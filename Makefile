@@ -148,7 +148,7 @@ check-asan: test-deps ## the tests under AddressSanitizer, and those of bodies, 
 
 # Searches for leaks of transactions, bodies and builds: runs the suites that test them once more, with leak detection.
 # XCTest is disabled because it leaks.
-LEAK_SUITES = RandomCancel|ReleaseTests|Body|Bodies|Piece|Passage|Gatherer|Spill|Suspension|StageDeadline|Concurrency|Swap|Probation|Recording
+LEAK_SUITES = RandomCancel|ReleaseTests|Body|Bodies|Piece|Passage|Gatherer|Spill|Suspension|StageDeadline|Concurrency|Swap|Canary|Probation|Recording
 # Leaks by design: a thread that a stage ends, and instances that threads of their plugin can still use.
 LEAKING_TESTS = whose.thread.a.stage.has.ended|call.that.ends.its.thread|SwapWorkTests
 check-leaks:
