@@ -15,7 +15,7 @@ import Testing
     let request = Self.request()
     var count = 0
     for _ in 0..<2 {
-      let draw = ArmDraw(.canary(Pipeline()), percent: percent, by: .transaction, salt: 1)
+      var draw = ArmDraw(.canary(Pipeline()), percent: percent, by: .transaction, salt: 1)
       for _ in 0..<500_000 where draw.draws(request) { count += 1 }
     }
     #expect(abs(Double(count) / 10_000 - percent) < 0.2, "\(count)")
@@ -23,7 +23,7 @@ import Testing
 
   @Test(arguments: [1.0, 10, 50])
   func `of many values of a header, the share is that of the step`(percent: Double) {
-    let draw = ArmDraw(.canary(Pipeline()), percent: percent, by: .header("X-User"), salt: 7)
+    var draw = ArmDraw(.canary(Pipeline()), percent: percent, by: .header("X-User"), salt: 7)
     let count = (0..<20_000).count { draw.draws(Self.request($0)) }
     #expect(abs(Double(count) / 200 - percent) < 1.5, "\(count)")
   }
@@ -32,7 +32,7 @@ import Testing
     for user in 0..<1000 {
       let request = Self.request(user)
       let draws = [1.0, 5, 20, 50, 99].map { percent in
-        let loops = (0..<2).map { _ in ArmDraw(.canary(Pipeline()), percent: percent, by: .header("x-user"), salt: 3) }
+        var loops = (0..<2).map { _ in ArmDraw(.canary(Pipeline()), percent: percent, by: .header("x-user"), salt: 3) }
         #expect(loops[0].draws(request) == loops[1].draws(request))
         return loops[0].draws(request)
       }
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test func `another canary gets other values of the header`() {
-    let draws = [1, 2].map { ArmDraw(.canary(Pipeline()), percent: 50, by: .header("x-user"), salt: $0) }
+    var draws = [1, 2].map { ArmDraw(.canary(Pipeline()), percent: 50, by: .header("x-user"), salt: $0) }
     let different = (0..<1000).count { user in
       let request = Self.request(user)
       return draws[0].draws(request) != draws[1].draws(request)
@@ -50,13 +50,13 @@ import Testing
   }
 
   @Test func `a transaction without the header is drawn by itself`() {
-    let draw = ArmDraw(.canary(Pipeline()), percent: 50, by: .header("x-user"), salt: 3)
+    var draw = ArmDraw(.canary(Pipeline()), percent: 50, by: .header("x-user"), salt: 3)
     let request = Self.request()
     #expect((300...700).contains((0..<1000).count { _ in draw.draws(request) }))
   }
 
   @Test func `a share of nothing draws nothing`() {
-    let draw = ArmDraw(.canary(Pipeline()), percent: 0, by: .transaction, salt: 3)
+    var draw = ArmDraw(.canary(Pipeline()), percent: 0, by: .transaction, salt: 3)
     let request = Self.request()
     #expect(!(0..<1000).contains { _ in draw.draws(request) })
   }

@@ -1,6 +1,7 @@
 /// xoshiro256++, seeded with 256 random bits of the system, so that an id or nonce needs no system call.
+@usableFromInline
 package struct RandomBits: RandomNumberGenerator, Sendable {
-  private var state: (UInt64, UInt64, UInt64, UInt64)
+  @usableFromInline var state: (UInt64, UInt64, UInt64, UInt64)
 
   /// Seeds from the system.
   package init() {
@@ -14,6 +15,7 @@ package struct RandomBits: RandomNumberGenerator, Sendable {
     for _ in 0..<16 { _ = next() }
   }
 
+  @inlinable @inline(__always)
   package mutating func next() -> UInt64 {
     let sum = state.0 &+ state.3
     let result = (sum << 23 | sum >> 41) &+ state.0

@@ -25,7 +25,8 @@ final class Worker: @unchecked Sendable {
   /// The pipeline for new transactions of this loop.
   var pipeline: Pipeline
   /// Draws the new transactions that run on a canary instead, or are samples for its shadow; nil without a canary.
-  var draw: ArmDraw?
+  // Unchecked, because the run-time check would cost as much as the draw. Nothing else is called during an access.
+  @exclusivity(unchecked) var draw: ArmDraw?
 
   /// - Parameter loop: used by this worker only.
   package init(loop: Loop, transport: any Transport, pipeline: Pipeline) {
@@ -49,23 +50,37 @@ extension Worker {
     _ delegate: StageBinding?, _ cancellation: Cancellation?,
     _ completion: @escaping @Sendable (TransactionResult) -> Void
   ) {
-    var (pipeline, completion) = (pipeline, completion)
-    if draw != nil { drawPurpose(&request, &pipeline, &completion) }
+    if draw?.draws(request) == true {
+      return beginDrawn(request, parent, sink, checks, delegate, cancellation, completion)
+    }
+    begin(request, through: pipeline, parent, sink, checks, delegate, cancellation, completion)
+  }
+
+  @inline(__always)
+  private func begin(
+    _ request: consuming Request, through pipeline: Pipeline, _ parent: ParentContext, _ sink: (any BodySink)?,
+    _ checks: ResponseChecks?, _ delegate: StageBinding?, _ cancellation: Cancellation?,
+    _ completion: @escaping @Sendable (TransactionResult) -> Void
+  ) {
     Transaction.begin(
       request, on: environment, through: pipeline, parent: parent, sink: sink, checks: checks, delegate: delegate,
       whenKnown: cancellation.map { cancellation in { cancellation.adopt($0) } }, completion: completion)
   }
 
-  /// Draws whether a transaction runs on a canary, or is a sample.
+  /// Begins a transaction that was drawn: it runs on a canary, or is a sample. It is a separate function, because a
+  /// request that can be changed here would be copied for every transaction.
   @inline(never)
-  private func drawPurpose(
-    _ request: inout Request, _ pipeline: inout Pipeline, _ completion: inout @Sendable (TransactionResult) -> Void
+  private func beginDrawn(
+    _ request: consuming Request, _ parent: ParentContext, _ sink: (any BodySink)?, _ checks: ResponseChecks?,
+    _ delegate: StageBinding?, _ cancellation: Cancellation?,
+    _ completion: @escaping @Sendable (TransactionResult) -> Void
   ) {
-    guard let draw, draw.draws(request) else { return }
-    switch draw.purpose {
+    var (pipeline, completion) = (pipeline, completion)
+    switch draw?.purpose {
+    case nil: break
     case .canary(let canary): pipeline = canary
     case .sample(let begin, let end):
-      guard begin() else { return }
+      guard begin() else { break }
       let (isWanted, complete) = (request.wantsRecording, completion)
       if !isWanted { (request.wantsRecording, request.isSample) = (true, true) }
       completion = { result in
@@ -76,6 +91,7 @@ extension Worker {
         end(sample)
       }
     }
+    begin(request, through: pipeline, parent, sink, checks, delegate, cancellation, completion)
   }
 
   /// The number of transactions without a result, whether they have begun or not. Can be called on any thread. The

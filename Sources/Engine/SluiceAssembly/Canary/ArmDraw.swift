@@ -2,9 +2,7 @@ package import SluiceMessages
 package import SluicePipeline
 
 /// Draws which new transactions of one loop run on a canary, or are recorded as samples for its shadow.
-///
-/// Unchecked because of `random`. It is safe, because ``draws(_:)`` is called only on the loop's thread.
-package final class ArmDraw: @unchecked Sendable {
+package struct ArmDraw: Sendable {
   /// What happens to the transactions that are drawn.
   package enum Purpose: Sendable {
     case canary(Pipeline)
@@ -18,8 +16,7 @@ package final class ArmDraw: @unchecked Sendable {
   private let bound: UInt64
   private let header: String?
   private let key: MessageHash.Key
-  // Unchecked, because the run-time check would cost as much as the draw. Nothing else is called during an access.
-  @exclusivity(unchecked) private var random: RandomBits
+  private var random: RandomBits
 
   /// - Parameters:
   ///   - percent: the share that is drawn, from 0 to 100.
@@ -39,8 +36,7 @@ package final class ArmDraw: @unchecked Sendable {
       }
   }
 
-  /// [loop]
-  package func draws(_ request: borrowing Request) -> Bool {
+  package mutating func draws(_ request: borrowing Request) -> Bool {
     if let header, let value = request.headers[header] {
       var hash = MessageHash(key: key)
       hash.update(value.utf8)

@@ -216,7 +216,7 @@ private final class ShadowFixture: EngineFixture {
     #expect(try await fixture.engine.abortCanary().reason == "ended by command; \(samples)")
     try await fixture.swap("3")
     let promotion = try await fixture.engine.promoteCanary()
-    #expect(promotion.outcome == .published && promotion.reason == samples, "\(promotion)")
+    #expect(promotion.outcome == .published && promotion.reason == "promoted by command; \(samples)", "\(promotion)")
     _ = try await fixture.send()
     #expect(fixture.server.requests.last?.headers.first("x-build") == "3")
     await fixture.shutdown()
