@@ -21,6 +21,7 @@ package final class ChunkDecoder {
   }
 
   private let limits: MessageLimits
+  private let isStrict: Bool
   private var state = State.size(digits: 0)
   /// The number of bytes that are left of the current chunk.
   private var left = 0
@@ -32,9 +33,10 @@ package final class ChunkDecoder {
   /// The fields after the last chunk. They are complete when ``isDone`` is true.
   package private(set) var trailers = HeaderFields()
 
-  /// - Parameter isStrict: whether the trailers are read without leniency, as a server does.
+  /// - Parameter isStrict: whether extensions and trailers are read without leniency, as a server does.
   package init(_ limits: MessageLimits = MessageLimits(), isStrict: Bool = false) {
     self.limits = limits
+    self.isStrict = isStrict
     section = FieldSection(limits, part: "trailers", isStrict: isStrict)
   }
 
@@ -123,6 +125,9 @@ package final class ChunkDecoder {
   private func checkExtension(_ byte: UInt8) throws(MessageViolation) {
     if byte == 0x0A { throw Self.withoutLineEnd }
     if byte == 0 { throw MessageViolation(.invalid, "a chunk extension with a NUL") }
+    if isStrict, byte < 0x20 && byte != 0x09 || byte == 0x7F {
+      throw MessageViolation(.invalid, "a chunk extension with a control character (RFC 9112 §7.1.1)")
+    }
   }
 
   private func readTrailers(in bytes: Span<UInt8>, at position: inout Int) throws(MessageViolation) {

@@ -7,7 +7,7 @@ struct FieldSection: Sendable {
   private let limits: MessageLimits
   /// The name of the section in errors: `head` or `trailers`.
   private let part: String
-  /// Whether a LF alone does not end a line, and no line continues a field.
+  /// Whether a LF alone does not end a line, no line continues a field, and no value has a control character.
   private let isStrict: Bool
 
   /// The content of the last line.
@@ -52,6 +52,7 @@ struct FieldSection: Sendable {
     if line.isEmpty { return .end }
     if let field = colon.map({ FieldLine(line, colon: $0, in: bytes) }) ?? FieldLine(line, in: bytes) {
       guard block.count < limits.fields else { throw tooManyFields }
+      if isStrict, !FieldSyntax.isFieldValue(bytes.extracting(field.value)) { throw control(in: field, bytes) }
       block.append(name: field.name, value: field.value, in: bytes)
       return .field(field)
     }
@@ -83,6 +84,11 @@ struct FieldSection: Sendable {
         .invalid, "a folded \(PlainText.excerpt(name.span)) field, of which some readers see only the first line")
     }
     block.continueLast(with: FieldLine.trimmed(line, in: bytes), in: bytes)
+  }
+
+  private func control(in field: FieldLine, _ bytes: Span<UInt8>) -> MessageViolation {
+    let name = PlainText.excerpt(bytes.extracting(field.name))
+    return MessageViolation(.invalid, "the field \(name) with a control character in its value (RFC 9110 §5.5)")
   }
 
   private var tooManyFields: MessageViolation {

@@ -250,9 +250,6 @@ extension ReceivedRequestHead {
 extension ReceivedRequestHead {
   private func note(_ field: FieldLine, in bytes: Span<UInt8>) throws(RequestViolation) {
     let (name, value) = (bytes.extracting(field.name), bytes.extracting(field.value))
-    guard FieldSyntax.isFieldValue(value) else {
-      throw RequestViolation(400, "the field \(PlainText.excerpt(name)) with a control character in its value")
-    }
     switch name.count {
     case 4 where FieldSyntax.equals(name, "host"): try takeHost(field, in: bytes)
     case 6 where FieldSyntax.equals(name, "expect"): takeExpectation(value)

@@ -195,7 +195,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "1\nx\r\n0\r\n\r\n", "1\r\nx\n0\r\n\r\n", "0\r\nX-A: 1\n\r\n", "0\r\nX-A: 1\r\n 2\r\n\r\n", "0\r\n\n", "x\r\n",
+    "1\nx\r\n0\r\n\r\n", "1\r\nx\n0\r\n\r\n", "0\r\nX-A: 1\n\r\n", "0\r\nX-A: 1\r\n 2\r\n\r\n",
+    "0\r\nX-A: a\u{13}b\r\n\r\n", "1;a=\u{13}\r\nx\r\n0\r\n\r\n", "0\r\n\n", "x\r\n",
   ])
   func `chunks and trailers are read without leniency`(_ body: String) throws {
     #expect(try status("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n\(body)") == 400)
