@@ -233,7 +233,11 @@ let package = Package(
       ], swiftSettings: strict),
     .target(
       name: "SluiceServer",
-      dependencies: ["SluiceHTTP1", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CMicrohttpd", "CLinux"],
+      dependencies: [
+        "SluiceTransport", "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceJSON",
+        "SluiceSupport",
+        "CMicrohttpd", "CLinux",
+      ],
       swiftSettings: strict),
 
     // Makes a pipeline from a configuration and loaded libraries. Links neither libelf nor libcrypto nor a transport,
@@ -448,7 +452,7 @@ let package = Package(
         "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceServer", "SluiceSupport", "CLinux",
         "SluiceTestKit", "SluiceTestPipeline", "SluiceTestServers",
       ]),
-    tests("SluiceServer", ["SluiceJSON", "SluiceTestKit", "SluiceTestServers"]),
+    tests("SluiceServer", ["SluiceMessages", "SluiceJSON", "SluiceTestKit", "SluiceTestServers"]),
     tests(
       "SluicePluginHost",
       [

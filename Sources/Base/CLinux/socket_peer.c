@@ -15,6 +15,8 @@ int sluice_socket_peer_of(int descriptor, sluice_socket_peer *peer) {
   return 1;
 }
 
+int sluice_socket_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
+
 int sluice_socket_peer_has_closed(int descriptor) {
   struct pollfd state = {.fd = descriptor, .events = POLLRDHUP};
   return poll(&state, 1, 0) > 0 && state.revents & (POLLRDHUP | POLLHUP | POLLERR);

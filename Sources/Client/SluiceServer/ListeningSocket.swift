@@ -10,10 +10,12 @@ struct ListeningSocket: ~Copyable {
   /// outlive this object.
   let file: UnixSocketFile?
 
-  init(on endpoint: ServerEndpoint, backlog: Int32) throws(ServerError) {
+  /// - Parameter isShared: whether further sockets of this process can listen on the same port, among which the system
+  ///   distributes the connections (SO_REUSEPORT, socket(7)). Without effect for a Unix socket.
+  init(on endpoint: ServerEndpoint, backlog: Int32, isShared: Bool = false) throws(ServerError) {
     switch endpoint.form {
     case .tcp(let host, let port):
-      descriptor = try Self.open(endpoint, host, port, backlog)
+      descriptor = try Self.open(endpoint, host, port, backlog, isShared)
       self.endpoint = .tcp(host: host, port: Self.boundPort(of: descriptor) ?? port)
       file = nil
     case .unix(let path):
@@ -37,7 +39,7 @@ struct ListeningSocket: ~Copyable {
   }
 
   private static func open(
-    _ endpoint: ServerEndpoint, _ host: String, _ port: UInt16, _ backlog: Int32
+    _ endpoint: ServerEndpoint, _ host: String, _ port: UInt16, _ backlog: Int32, _ isShared: Bool
   ) throws(ServerError) -> Int32 {
     var hints = addrinfo()
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
@@ -48,11 +50,11 @@ struct ListeningSocket: ~Copyable {
       throw ServerError(.addressUnknown, endpoint, underlying: String(cString: gai_strerror(status)))
     }
     defer { freeaddrinfo(found) }
-    return try listen(endpoint, at: address.pointee, backlog)
+    return try listen(endpoint, at: address.pointee, backlog, isShared)
   }
 
   private static func listen(
-    _ endpoint: ServerEndpoint, at address: addrinfo, _ backlog: Int32
+    _ endpoint: ServerEndpoint, at address: addrinfo, _ backlog: Int32, _ isShared: Bool
   ) throws(ServerError) -> Int32 {
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let descriptor = socket(address.ai_family, type, 0)
@@ -60,6 +62,7 @@ struct ListeningSocket: ~Copyable {
     var yes: Int32 = 1
     // A restarted server must not wait until the connections of the previous server leave TIME_WAIT.
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+    if isShared { setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &yes, socklen_t(MemoryLayout<Int32>.size)) }
     guard bind(descriptor, address.ai_addr, address.ai_addrlen) == 0, Glibc.listen(descriptor, backlog) == 0 else {
       let error = ServerError(errorNumber: errno, endpoint)
       close(descriptor)

@@ -14,6 +14,23 @@ package final class SharedListener: Sendable {
     socket = try ListeningSocket(on: endpoint, backlog: backlog)
   }
 
+  /// Sockets on one address, among which the system distributes the connections. One for a Unix socket.
+  static func several(
+    _ count: Int, on endpoint: ServerEndpoint, backlog: Int32
+  ) throws(ServerError) -> [SharedListener] {
+    guard case .tcp = endpoint.form else { return [try SharedListener(on: endpoint, backlog: backlog)] }
+    // A socket that shares its port would also share it with one of another process, and take half of its connections.
+    try endpoint.check()
+    var listeners = [SharedListener(try ListeningSocket(on: endpoint, backlog: backlog, isShared: true))]
+    while listeners.count < count {
+      listeners.append(
+        SharedListener(try ListeningSocket(on: listeners[0].endpoint, backlog: backlog, isShared: true)))
+    }
+    return listeners
+  }
+
+  private init(_ socket: consuming ListeningSocket) { self.socket = socket }
+
   /// Takes ownership of a socket that is already listening.
   package init(adopting descriptor: Int32, at endpoint: ServerEndpoint) {
     socket = ListeningSocket(adopting: descriptor, at: endpoint)

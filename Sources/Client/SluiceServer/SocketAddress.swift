@@ -1,3 +1,4 @@
+import CLinux
 // Without this import, optimized builds do not find the members of sockaddr.
 import CMicrohttpd
 import Glibc

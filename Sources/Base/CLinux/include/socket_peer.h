@@ -1,4 +1,4 @@
-// What the kernel knows about the other end of a socket. In C because the structures need _GNU_SOURCE, as in
+// The other end of a socket, and what the kernel knows about it. In C because this needs _GNU_SOURCE, as in
 // mapped_library.h.
 #ifndef SLUICE_SOCKET_PEER_H
 #define SLUICE_SOCKET_PEER_H
@@ -13,6 +13,10 @@ typedef struct sluice_socket_peer {
 
 /// Asks the kernel about the other end (SO_PEERCRED, unix(7)). Returns 1, or 0 with errno.
 int sluice_socket_peer_of(int descriptor, sluice_socket_peer *peer);
+
+/// Takes a connection that waits at a listening socket. The new descriptor does not block, and is closed by exec.
+/// Returns -1 with errno on an error.
+int sluice_socket_accept(int listener);
 
 /// Returns 1 if the other end has closed the connection or its own direction, or if the connection is broken; otherwise
 /// 0. Data that arrived before may still be unread.

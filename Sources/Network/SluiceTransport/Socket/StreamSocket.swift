@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
-import SluiceMessages
+package import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
 /// The calls on a stream socket that is connected or connecting. They never block. The owner of the socket closes it.
-struct StreamSocket {
-  let descriptor: Int32
+package struct StreamSocket {
+  package let descriptor: Int32
 
   /// The result of a call that reads or writes.
-  enum Outcome {
+  package enum Outcome {
     case bytes(Int)
     /// Nothing can be read or written now.
     case wouldBlock
@@ -35,7 +35,44 @@ struct StreamSocket {
       return nil
     }
     self.descriptor = descriptor
-    guard family != AF_UNIX else { return }
+    if family != AF_UNIX { setOptions() }
+  }
+
+  /// The result of accepting a connection.
+  package enum Accepted {
+    case socket(StreamSocket)
+    /// No connection waits.
+    case none
+    /// Descriptors or memory have run out, or the only free descriptors are the reserved ones.
+    case exhausted
+  }
+
+  /// Takes a connection that waits at a listening socket.
+  package static func accept(from listener: Int32) -> Accepted {
+    while true {
+      let descriptor = sluice_socket_accept(listener)
+      guard descriptor < 0 else {
+        let socket = StreamSocket(adopting: descriptor)
+        guard DescriptorLimit.isReserved(descriptor) else { return .socket(socket) }
+        socket.close()
+        return .exhausted
+      }
+      switch errno {
+      case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted
+      case EINTR, ECONNABORTED: continue
+      // A network error of a connection is reported here too (accept(2)). The connection is gone.
+      default: return .none
+      }
+    }
+  }
+
+  private init(adopting descriptor: Int32) {
+    self.descriptor = descriptor
+    setOptions()
+  }
+
+  /// Has no effect on a Unix socket.
+  private func setOptions() {
     var on: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -54,7 +91,7 @@ struct StreamSocket {
     }
   }
 
-  func close() { _ = Glibc.close(descriptor) }
+  package func close() { _ = Glibc.close(descriptor) }
 
   func connect(to address: SocketAddress) -> Start {
     let result = address.withAddress { Glibc.connect(descriptor, $0, $1) }
@@ -64,7 +101,7 @@ struct StreamSocket {
   }
 
   /// The error of a connection that was in progress; 0 if the connection is established.
-  func connectError() -> Int32 {
+  package func connectError() -> Int32 {
     var code: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
     return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0 ? code : errno
@@ -72,10 +109,10 @@ struct StreamSocket {
 
   /// epoll's events for the end of a connection: the peer has closed its side, both sides are closed, or an error.
   @inline(__always)
-  static var ends: UInt32 { EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue }
+  package static var ends: UInt32 { EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue }
 
   /// The current ``ends`` of a socket.
-  static func ends(of descriptor: Int32) -> UInt32 {
+  package static func ends(of descriptor: Int32) -> UInt32 {
     var entry = pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: EPOLLRDHUP.rawValue), revents: 0)
     // poll and epoll have the same bits. If poll fails, no end is known, and a read will find it.
     return poll(&entry, 1, 0) > 0 ? UInt32(truncatingIfNeeded: entry.revents) & ends : 0
@@ -91,10 +128,12 @@ struct StreamSocket {
   }
 
   @inline(__always)
-  func receive(into buffer: UnsafeMutableRawBufferPointer) -> Outcome { receive(into: buffer, flags: 0) }
+  package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Outcome { receive(into: buffer, flags: 0) }
 
   /// Reads without taking the bytes away.
-  func peek(into buffer: UnsafeMutableRawBufferPointer) -> Outcome { receive(into: buffer, flags: Int32(MSG_PEEK)) }
+  package func peek(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
+    receive(into: buffer, flags: Int32(MSG_PEEK))
+  }
 
   @inline(__always)
   private func receive(into buffer: UnsafeMutableRawBufferPointer, flags: Int32) -> Outcome {
@@ -119,7 +158,7 @@ struct StreamSocket {
   }
 
   @inline(__always)
-  func send(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+  package func send(_ bytes: UnsafeRawBufferPointer) -> Outcome {
     while true {
       let count = Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
       if count >= 0 { return .bytes(count) }
@@ -154,7 +193,7 @@ struct StreamSocket {
   }
 
   /// Returns the numeric address and port of the peer or of this side; nil for a Unix socket.
-  func address(ofPeer isPeer: Bool) -> ConnectionFacts.Address? {
+  package func address(ofPeer isPeer: Bool) -> ConnectionFacts.Address? {
     var storage = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
     return withUnsafeMutablePointer(to: &storage) { pointer in

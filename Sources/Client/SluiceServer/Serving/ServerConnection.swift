@@ -1,0 +1,459 @@
+import CLinux
+import Glibc
+import SluiceHTTP1
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluiceTransport
+
+/// Performs what ``ServerConnectionMachine`` decides for one connection. Only its loop uses it.
+final class ServerConnection {
+  private let socket: StreamSocket
+  private unowned let port: ServerPort
+  private var machine = ServerConnectionMachine()
+  private let head: ReceivedRequestHead
+  private var body = ReceivedBody.done
+  private var stream: ServerStream?
+  private var requestCount = 0
+  /// Bytes that have arrived and are not read yet.
+  private var held: [UInt8] = []
+  /// Bytes of the response that are not sent yet. They begin at `sentCount`.
+  private var output: [UInt8] = []
+  private var sentCount = 0
+  /// The framing of the response that is under way.
+  private var framing = SentResponseHead.Framing.none
+  /// The bytes of the response's body that are still to be given; nil if their number is not known.
+  private var bytesLeft: Int?
+  /// Whether bytes of the body are left out, because the response has none.
+  private var skipsBody = false
+  /// Whether the socket has not taken all of the output.
+  private var isBlocked = false
+  /// Whether the handler waits for room in the output.
+  private var waitsForRoom = false
+  private var lingers = false
+  /// Whether a call further up the stack reads or sends on this connection.
+  private var isBusy = false
+  private var wait = ServerConnectionMachine.Wait.idle
+  /// When the current wait ends.
+  private(set) var deadline: Instant
+  /// Whether the port has this connection in its list of connections that read on, or that send, at the end of the turn.
+  var isUnread = false
+  var isUnflushed = false
+
+  init(_ socket: StreamSocket, _ port: ServerPort) {
+    self.socket = socket
+    self.port = port
+    head = ReceivedRequestHead(port.limits.messages)
+    deadline = port.loop.turnBegan + port.limits.idle
+  }
+
+  deinit { if !machine.isClosed { socket.close() } }
+
+  var descriptor: Int32 { socket.descriptor }
+  var peer: ConnectionFacts.Address? { socket.address(ofPeer: true) }
+
+  // MARK: Events
+
+  func isReady(_ events: UInt32) {
+    // The peer has reset the connection, or both sides are closed.
+    if events & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { return perform(.broken) }
+    if events & EPOLLOUT.rawValue != 0, hasOutput { flush() }
+    if events & EPOLLRDHUP.rawValue != 0, machine.input == .complete { lookForEnd() }
+    read()
+  }
+
+  /// Looks whether the client has closed its side, while its next request is not read.
+  private func lookForEnd() {
+    var byte: UInt8 = 0
+    let outcome = withUnsafeMutableBytes(of: &byte) { socket.peek(into: $0) }
+    switch outcome {
+    case .end: if held.isEmpty { perform(.inputEnded) }
+    case .failed: perform(.broken)
+    case .bytes, .wouldBlock: break
+    }
+  }
+
+  /// Called regularly. Ends a wait whose time has passed.
+  func check(at now: Instant) {
+    guard now >= deadline else { return }
+    perform(.timeout)
+  }
+
+  /// The server ends when the requests in flight are answered.
+  func drain() { perform(.drain) }
+
+  private func perform(_ event: ServerConnectionMachine.Event) { perform(machine.handle(event, wait)) }
+
+  private func perform(_ actions: ServerConnectionMachine.Actions) {
+    if actions.contains(.cancel) { endStream() }
+    if actions.contains(.refuse) { sendRefusal(machine.refusal) }
+    if actions.contains(.sendContinue) { write("HTTP/1.1 100 Continue\r\n\r\n".utf8.span) }
+    if actions.contains(.tellHalfClosed) { stream?.delegate?.clientHalfClosed() }
+    if actions.contains(.linger) {
+      lingers = true
+      stream = nil
+    }
+    if actions.contains(.abort) { return close(isAbort: true) }
+    if actions.contains(.close) { return close() }
+    if actions.contains(.next) {
+      head.begin()
+      stream = nil
+    }
+    if !isBusy, !actions.isDisjoint(with: [.next, .linger, .refuse, .sendContinue]) {
+      flush()
+      if actions.contains(.next) { port.readLater(self) }
+    }
+    updateWait()
+  }
+
+  private func endStream() {
+    let stream = self.stream
+    self.stream = nil
+    stream?.end()
+  }
+
+  private func updateWait() {
+    let now = machine.wait(hasOutput: hasOutput, isPaused: stream?.isPaused ?? false)
+    guard now != wait else { return }
+    wait = now
+    extendWait()
+  }
+
+  private func extendWait() {
+    let limit: Duration? =
+      switch wait {
+      case .handler: nil
+      case .idle: port.limits.idle
+      case .head: port.limits.headTimeout
+      case .body, .output: port.limits.bodyIdle
+      case .linger: port.limits.linger
+      }
+    deadline = limit.map { port.loop.turnBegan + $0 } ?? .distantFuture
+  }
+
+  // MARK: Reading
+
+  /// How many times the read buffer is filled before other connections have their turn.
+  private static let roundsPerTurn = 16
+
+  func readOn() {
+    takeHeld()
+    read()
+  }
+
+  private var isReading: Bool {
+    guard machine.wantsInput(hasOutput: hasOutput) else { return false }
+    return machine.input != .body || stream?.isPaused == false
+  }
+
+  private func read() {
+    guard !isBusy else { return }
+    isBusy = true
+    var rounds = 0
+    reading: while isReading, held.isEmpty || machine.input == .head {
+      if rounds == Self.roundsPerTurn {
+        port.readLater(self)
+        break
+      }
+      rounds += 1
+      switch socket.receive(into: port.buffer) {
+      case .bytes(let count):
+        take(UnsafeRawBufferPointer(rebasing: port.buffer[..<count]))
+        flush()
+        // A short read has emptied the socket, and the system reports bytes that arrive later.
+        if count < port.buffer.count, !machine.isClosed, machine.input != .ended { break reading }
+      case .wouldBlock: break reading
+      case .end:
+        perform(.inputEnded)
+        break reading
+      case .failed:
+        perform(.broken)
+        break reading
+      }
+    }
+    isBusy = false
+    guard !machine.isClosed else { return }
+    flush()
+    updateWait()
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) {
+    if machine.input == .idle { perform(.arrived) }
+    if wait == .body { extendWait() }
+    guard held.isEmpty else {
+      held.append(contentsOf: bytes)
+      return processHeld()
+    }
+    let used = process(bytes.assumingMemoryBound(to: UInt8.self).span)
+    if used < bytes.count, !machine.isClosed { held = Array(bytes[used...]) }
+  }
+
+  private func takeHeld() {
+    guard !held.isEmpty, !isBusy, isReading else { return }
+    isBusy = true
+    if machine.input == .idle { perform(.arrived) }
+    processHeld()
+    isBusy = false
+  }
+
+  private func processHeld() {
+    var bytes: [UInt8] = []
+    swap(&bytes, &held)
+    let used = process(bytes.span)
+    guard used < bytes.count, !machine.isClosed else { return }
+    bytes.removeFirst(used)
+    held = bytes
+  }
+
+  /// Reads requests, one after the other, and returns how many bytes were used.
+  private func process(_ bytes: Span<UInt8>) -> Int {
+    var position = 0
+    while position < bytes.count {
+      switch machine.input {
+      case .idle: perform(.arrived)
+      case .head: guard readHead(bytes, &position) else { return position }
+      case .body: guard readBody(bytes, &position) else { return position }
+      case .dropping: drop(bytes, &position)
+      case .complete: return position
+      case .ended: return bytes.count
+      }
+      if machine.isClosed { return bytes.count }
+      guard machine.input == .idle else { continue }
+      // Further requests wait until the response was sent.
+      flush()
+      if !isReading { return position }
+    }
+    return position
+  }
+
+  private func readHead(_ bytes: Span<UInt8>, _ position: inout Int) -> Bool {
+    let rest = bytes.extracting(position..<bytes.count)
+    do throws(RequestViolation) {
+      guard try head.read(rest) else { return false }
+    } catch {
+      position = bytes.count
+      perform(.refused(error.status))
+      return false
+    }
+    let request = Self.request(head, rest)
+    position += head.byteCount
+    requestCount += 1
+    body = ReceivedBody(head.body, port.limits.messages)
+    let facts = ServerConnectionMachine.Head(
+      hasBody: !body.isDone,
+      endsConnection: head.endsConnection || requestCount >= port.limits.requestsPerConnection,
+      expectsContinue: head.expectation == .continue)
+    let stream = ServerStream(request, on: self)
+    self.stream = stream
+    perform(.head(facts))
+    port.handler.handle(stream)
+    return true
+  }
+
+  private static func request(_ head: ReceivedRequestHead, _ bytes: Span<UInt8>) -> ServerRequestHead {
+    func text(_ range: Range<Int>) -> String {
+      String(decoding: [UInt8](copying: bytes.extracting(range)), as: UTF8.self)
+    }
+    return ServerRequestHead(
+      method: text(head.method), target: text(head.target), form: head.form, version: head.version,
+      host: head.host.map(text), fields: head.takeFields(from: bytes), body: head.body, hasUpgrade: head.hasUpgrade)
+  }
+
+  /// Passes the body on. Returns false if no more can be taken now.
+  private func readBody(_ bytes: Span<UInt8>, _ position: inout Int) -> Bool {
+    do throws(MessageViolation) {
+      while !body.isDone {
+        guard let stream, !stream.isPaused else { return false }
+        guard let piece = try body.next(in: bytes, at: &position) else {
+          if body.isDone { break }
+          return false
+        }
+        stream.delegate?.receive(bytes.extracting(piece))
+        if machine.isClosed || machine.input != .body { return true }
+      }
+    } catch {
+      position = bytes.count
+      perform(.bodyRefused(RequestViolation(error).status))
+      return false
+    }
+    let trailers = body.trailers
+    perform(.bodyEnded)
+    stream?.delegate?.receiveEnd(trailers)
+    return true
+  }
+
+  private func drop(_ bytes: Span<UInt8>, _ position: inout Int) {
+    let start = position
+    do throws(MessageViolation) {
+      while try body.next(in: bytes, at: &position) != nil {}
+    } catch {
+      position = bytes.count
+      return perform(.bodyRefused(400))
+    }
+    perform(.dropped(position - start))
+    if body.isDone, machine.input == .dropping { perform(.bodyEnded) }
+  }
+
+  /// Called by the stream when its handler takes the body.
+  func readBody() {
+    perform(.wantsBody)
+    updateWait()
+    port.readLater(self)
+  }
+
+  // MARK: The response
+
+  var hasOutput: Bool { sentCount < output.count }
+  var hasRoom: Bool {
+    let room = output.count - sentCount < port.limits.bufferBytes
+    if !room { waitsForRoom = true }
+    return room
+  }
+
+  func sendInformational(_ status: Int, _ fields: HeaderFields) {
+    SentResponseHead.append(to: &output, status: status, fields, .none, .stays)
+    flushUnlessBusy()
+  }
+
+  func respond(_ status: Int, _ fields: HeaderFields, _ length: ServerStream.Length, closes: Bool) {
+    guard let request = stream?.head else { return }
+    skipsBody = request.method == "HEAD" || SentResponseHead.hasNoBody(status: status)
+    bytesLeft = nil
+    switch length {
+    case .bytes(let count):
+      let hasLength = !SentResponseHead.hasNoBody(status: status) || status == 304 && count > 0
+      framing = hasLength ? .length(count) : .none
+      if !skipsBody { bytesLeft = count }
+    case .unknown where skipsBody: framing = .none
+    case .unknown: framing = request.version == .http10 ? .close : .chunked
+    }
+    perform(.responseBegan(closes: closes || framing == .close))
+    let persistence: SentResponseHead.Persistence =
+      !machine.persists ? .closes : request.version == .http10 ? .staysForOldClient : .stays
+    SentResponseHead.append(to: &output, status: status, fields, framing, persistence)
+  }
+
+  func send(_ bytes: Span<UInt8>) {
+    guard !skipsBody, !bytes.isEmpty else { return }
+    if let left = bytesLeft {
+      guard bytes.count <= left else { return breakResponse() }
+      bytesLeft = left - bytes.count
+    }
+    if framing == .chunked {
+      ChunkEncoder.append(to: &output, dataBytes: bytes.count)
+      output.append(copying: bytes)
+      output.append(contentsOf: ChunkEncoder.lineEnd)
+    } else {
+      output.append(copying: bytes)
+    }
+    if output.count - sentCount >= Self.bytesAtOnce { flushUnlessBusy() } else { port.flushLater(self) }
+  }
+
+  /// Pieces are sent together until there are so many bytes, or the turn of the loop ends.
+  private static let bytesAtOnce = 64 << 10
+
+  func finish(_ trailers: HeaderFields) {
+    guard machine.output == .sending, bytesLeft ?? 0 == 0 else { return breakResponse() }
+    if framing == .chunked { ChunkEncoder.appendEnd(to: &output, trailers: trailers) }
+    perform(.responseEnded)
+    flushUnlessBusy()
+    if machine.input == .dropping { port.readLater(self) }
+  }
+
+  func failResponse() { breakResponse() }
+
+  private func breakResponse() {
+    flush()
+    perform(.responseFailed)
+  }
+
+  private func sendRefusal(_ status: Int) {
+    let text = "\(status) \(SentResponseHead.reason(of: status))\n"
+    let fields: HeaderFields = ["content-type": "text/plain"]
+    SentResponseHead.append(to: &output, status: status, fields, .length(text.utf8.count), .closes)
+    output.append(contentsOf: text.utf8)
+    perform(.responseEnded)
+  }
+
+  private func write(_ bytes: Span<UInt8>) {
+    output.append(copying: bytes)
+    flushUnlessBusy()
+  }
+
+  /// Called at the end of a turn.
+  func flushNow() { flushUnlessBusy() }
+
+  private func flushUnlessBusy() {
+    if isBusy { return }
+    flush()
+    updateWait()
+  }
+
+  /// Sends as much as the socket takes.
+  func flush() {
+    while hasOutput, !machine.isClosed {
+      let outcome = output.withUnsafeBytes { socket.send(UnsafeRawBufferPointer(rebasing: $0[sentCount...])) }
+      switch outcome {
+      case .bytes(let count):
+        sentCount += count
+        if wait == .output { extendWait() }
+      case .wouldBlock: return didNotSendAll()
+      case .end, .failed: return perform(.broken)
+      }
+    }
+    guard !machine.isClosed else { return }
+    output.removeAll(keepingCapacity: output.capacity <= Self.keptOutput)
+    sentCount = 0
+    tellRoom()
+    if lingers { return beginLingering() }
+    // While the output was blocked, no further request was read.
+    guard isBlocked || !held.isEmpty else { return }
+    isBlocked = false
+    port.readLater(self)
+  }
+
+  private static let keptOutput = 4096
+
+  private func didNotSendAll() {
+    isBlocked = true
+    // The sent bytes are dropped now and then.
+    if sentCount > Self.bytesAtOnce {
+      output.removeFirst(sentCount)
+      sentCount = 0
+    }
+    if output.count - sentCount <= port.limits.bufferBytes / 2 { tellRoom() }
+  }
+
+  private func tellRoom() {
+    guard waitsForRoom else { return }
+    waitsForRoom = false
+    stream?.delegate?.canSend()
+  }
+
+  // MARK: The end
+
+  /// Everything is sent. The end of this side tells the client so.
+  private func beginLingering() {
+    lingers = false
+    shutdown(socket.descriptor, Int32(SHUT_WR))
+    held = []
+    port.readLater(self)
+  }
+
+  /// Ends the connection at once.
+  func end() { perform(.broken) }
+
+  /// - Parameter isAbort: whether the client gets a reset instead of the end of the stream.
+  private func close(isAbort: Bool = false) {
+    endStream()
+    held = []
+    output = []
+    sentCount = 0
+    if isAbort {
+      var option = linger(l_onoff: 1, l_linger: 0)
+      setsockopt(socket.descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+    port.didClose(self)
+    socket.close()
+  }
+}

@@ -1,0 +1,120 @@
+package import SluiceHTTP1
+package import SluiceMessages
+
+/// Gets the requests of a server.
+package protocol ServerHandler: AnyObject, Sendable {
+  /// A request has begun. Its body has not been read. The handler must set the stream's delegate, or answer. [loop]
+  func handle(_ stream: ServerStream)
+}
+
+/// Gets what the client of one request does. All functions are called on the loop of the stream.
+package protocol ServerStreamDelegate: AnyObject {
+  /// A piece of the request's body. [loop]
+  func receive(_ bytes: Span<UInt8>)
+
+  /// The body is complete. [loop]
+  func receiveEnd(_ trailers: HeaderFields)
+
+  /// The client sends nothing more. It still reads the response, or it is gone. [loop]
+  func clientHalfClosed()
+
+  /// Nobody waits for the response any more. The stream calls nothing after this. [loop]
+  func cancel()
+
+  /// The client has taken so much that there is room for more of the response. [loop]
+  func canSend()
+}
+
+/// The head of a request.
+package struct ServerRequestHead: Sendable {
+  package let method: String
+  package let target: String
+  package let form: ReceivedRequestHead.TargetForm
+  package let version: HTTPVersion
+  /// The value of `Host`; nil if there is none.
+  package let host: String?
+  package let fields: HeaderFields
+  package let body: RequestFraming.Body
+  package let hasUpgrade: Bool
+}
+
+/// One request of a client, and the response to it. Only its loop uses it.
+package final class ServerStream {
+  /// The length of the body of a response.
+  package enum Length: Sendable, Hashable {
+    case bytes(Int)
+    case unknown
+  }
+
+  package let head: ServerRequestHead
+  /// Must be set before the handler returns, unless it has answered. The stream keeps it until it is over.
+  package var delegate: (any ServerStreamDelegate)?
+  private var connection: ServerConnection?
+  /// Whether the handler takes no bytes of the request's body for now.
+  private(set) var isPaused = true
+  private(set) var hasAnswered = false
+
+  init(_ head: ServerRequestHead, on connection: ServerConnection) {
+    self.head = head
+    self.connection = connection
+  }
+
+  /// The connection that the stream belongs to; nil if the stream has ended.
+  package var isOver: Bool { connection == nil }
+
+  /// The address of the client; nil over a Unix socket. Costs a system call.
+  package var peer: ConnectionFacts.Address? { connection?.peer }
+
+  /// Takes the body from now on, or again after ``pause()``.
+  package func readBody() {
+    guard isPaused, let connection else { return }
+    isPaused = false
+    connection.readBody()
+  }
+
+  /// Takes no further bytes of the body for now, except for those that have arrived already.
+  package func pause() { isPaused = true }
+
+  /// Sends an informational response, if the client understands it (RFC 9110 §15.2).
+  /// - Parameter status: from 100 to 199, not 101.
+  package func sendInformational(_ status: Int, _ fields: HeaderFields) {
+    guard !hasAnswered, head.version != .http10 else { return }
+    connection?.sendInformational(status, fields)
+  }
+
+  /// Begins the response. Fields that frame a message or belong to one connection are left out.
+  /// - Parameters:
+  ///   - status: from 200 to 999.
+  ///   - length: of the body, also if the answer to a HEAD leaves it out.
+  ///   - closes: whether the connection ends with this response.
+  package func respond(_ status: Int, _ fields: HeaderFields, _ length: Length, closes: Bool = false) {
+    guard !hasAnswered else { return }
+    hasAnswered = true
+    connection?.respond(status, fields, length, closes: closes)
+  }
+
+  /// Sends a piece of the body. More than ``ServerLimits/bufferBytes`` can be given, but a handler should wait for
+  /// ``ServerStreamDelegate/canSend()`` if ``hasRoom`` is false.
+  package func send(_ bytes: Span<UInt8>) { connection?.send(bytes) }
+
+  package var hasRoom: Bool { connection?.hasRoom ?? true }
+
+  /// Ends the response. The stream is over then.
+  package func finish(trailers: HeaderFields = HeaderFields()) { take()?.finish(trailers) }
+
+  /// Ends the connection, because the response cannot be completed. The client sees an error, and not the end of the
+  /// response.
+  package func fail() { take()?.failResponse() }
+
+  /// Ends the stream, and returns its connection.
+  private func take() -> ServerConnection? {
+    defer { (connection, delegate) = (nil, nil) }
+    return connection
+  }
+
+  /// Called by the connection when the stream has no client any more.
+  func end() {
+    let delegate = self.delegate
+    if take() != nil { delegate?.cancel() }
+  }
+}
