@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -114,6 +116,7 @@ struct range_search {
   uintptr_t address;
   uintptr_t start;
   uintptr_t end;
+  char path[PATH_MAX];
 };
 
 static int find_range(struct dl_phdr_info *info, size_t size, void *context) {
@@ -132,6 +135,8 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *context) {
   if (!holds) return 0;
   search->start = start;
   search->end = end;
+  const size_t length = info->dlpi_name ? strlen(info->dlpi_name) : 0;
+  if (length > 0 && length < sizeof search->path) memcpy(search->path, info->dlpi_name, length + 1);
   return 1;
 }
 
@@ -140,6 +145,12 @@ void sluice_page_out_library_at(const void *address) {
   if (!dl_iterate_phdr(find_range, &search)) return;
   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   const uintptr_t start = search.start & ~(page - 1), end = (search.end + page - 1) & ~(page - 1);
+  // The kernel does not take pages of a file that are not written to the disk yet.
+  const int file = open(search.path, O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+    close(file);
+  }
   // A failure only means that the pages stay where they are.
   madvise((void *)start, end - start, MADV_PAGEOUT);
 }

@@ -28,8 +28,8 @@ int sluice_handle_dynamic_section(void *handle, const void **section);
 void sluice_run_destructors_at(const void *address);
 
 /// Asks the kernel to take back the pages of the library that is mapped at the address (MADV_PAGEOUT): it drops the
-/// pages that are equal to the file, and moves the others to the swap space if there is one. Has no effect before Linux
-/// 5.4. From any thread.
+/// pages that are equal to the file, and moves the others to the swap space if there is one. Writes the file to the disk
+/// first, if that has not happened yet, and waits for it. Has no effect before Linux 5.4. From any thread.
 void sluice_page_out_library_at(const void *address);
 
 #endif

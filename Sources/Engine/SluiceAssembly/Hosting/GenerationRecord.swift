@@ -57,7 +57,7 @@ package final class GenerationRecord: Sendable {
   package var end: End? { state.withLock { $0.end } }
 
   /// Records how the build ended. Only the first call has an effect. Gives the pages of the library back to the kernel,
-  /// which reads them again if they are needed after all. Blocks for some milliseconds.
+  /// which reads them again if they are needed after all. Blocks until the file of the library is on the disk.
   package func end(_ end: End) {
     let isFirst = state.withLock { state in
       defer { state.end = state.end ?? end }
