@@ -6,6 +6,7 @@ extension ChunkEncoder {
     buffer.append(contentsOf: "0\r\n".utf8)
     for index in trailers.indices {
       let (name, value) = (trailers.nameRange(at: index), trailers.valueRange(at: index))
+      if FieldSyntax.isTransportField(trailers.buffer.span.extracting(name)) { continue }
       // A field with an empty value has no space after the colon, as in a head.
       let end = value.isEmpty ? name.upperBound + 1 : value.upperBound
       buffer.append(contentsOf: trailers.buffer[name.lowerBound..<end])

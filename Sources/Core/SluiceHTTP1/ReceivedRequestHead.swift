@@ -129,7 +129,8 @@ extension ReceivedRequestHead {
       found = try nextLine(in: bytes)
     }
     guard let line = found else {
-      try checkLength(lines.position..<bytes.count)
+      // A CR that has arrived is not a part of the line.
+      try checkLength(lines.position..<max(lines.position, bytes.count - 1))
       return false
     }
     try checkLength(line)
