@@ -452,7 +452,7 @@ let package = Package(
         "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceServer", "SluiceSupport", "CLinux",
         "SluiceTestKit", "SluiceTestPipeline", "SluiceTestServers",
       ]),
-    tests("SluiceServer", ["SluiceMessages", "SluiceJSON", "SluiceTestKit", "SluiceTestServers"]),
+    tests("SluiceServer", ["SluiceLoop", "SluiceMessages", "SluiceJSON", "SluiceTestKit", "SluiceTestServers"]),
     tests(
       "SluicePluginHost",
       [

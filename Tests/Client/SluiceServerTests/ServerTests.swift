@@ -1,3 +1,4 @@
+import SluiceLoop
 import SluiceMessages
 import SluiceTestKit
 import SluiceTestServers
@@ -98,7 +99,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("GET / HTTP/1.1\r\n\r\n", 400), ("GET /\(String(repeating: "a", count: 20_000)) HTTP/1.1\r\nHost: a\r\n\r\n", 414),
+    ("GET / HTTP/1.1\r\n\r\n", 400), ("CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n", 501),
+    ("GET /\(String(repeating: "a", count: 20_000)) HTTP/1.1\r\nHost: a\r\n\r\n", 414),
     ("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 70_000))\r\n\r\n", 431),
     ("GET / HTTP/2.0\r\n\r\n", 505),
     ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", 400), ("\u{16}\u{3}\u{1}\u{2}", 400),
@@ -123,6 +125,56 @@ import Testing
     client.socket.shutdownWriting()
     #expect(try client.readResponse().status == 200)
     #expect(try client.readToEnd().isEmpty)
+  }
+
+  @Test func `the host of an absolute target wins`() throws {
+    let server = try Server { request in Response(status: 200, body: .bytes(Array((request.head.host ?? "none").utf8)))
+    }
+    defer { server.stop() }
+    let client = try RawClient(port: server.port)
+    #expect(try client.request("GET", "http://Internal:81/", headers: ["Host: public"]).bodyText == "internal:81")
+    #expect(try client.request("GET", "/", headers: ["Host: public"]).bodyText == "public")
+  }
+
+  @Test func `a status that is none of a final response is answered with 500`() throws {
+    let server = try Server { request in Response(status: request.head.target == "/a" ? 101 : 1000) }
+    defer { server.stop() }
+    let client = try RawClient(port: server.port)
+    for target in ["/a", "/b"] { #expect(try client.request("GET", target).status == 500) }
+  }
+
+  /// The end of what the client sends arrives together with its request.
+  @Test func `a handler learns that its client has closed its side`() async throws {
+    let events = Watched<[String]>([])
+    let server = try Server(on: .tcp(), [try Loop()], limits: ServerLimits(), isOwner: true, Watching(events))
+    defer { server.stop() }
+    let client = try RawClient(port: server.port)
+    try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    client.socket.shutdownWriting()
+    try await events.wait(for: "the end of the client's side") { $0.contains("half closed") }
+    client.socket.reset()
+    try await events.wait(for: "the end") { $0 == ["begun", "half closed", "cancelled"] }
+  }
+
+  /// A handler that never answers.
+  private final class Watching: ServerHandler {
+    private final class Exchange: ServerStreamDelegate {
+      let events: Watched<[String]>
+      init(_ events: Watched<[String]>) { self.events = events }
+      func receive(_ bytes: Span<UInt8>) {}
+      func receiveEnd(_ trailers: HeaderFields) {}
+      func clientHalfClosed() { events.update { $0.append("half closed") } }
+      func cancel() { events.update { $0.append("cancelled") } }
+      func canSend() {}
+    }
+
+    private let events: Watched<[String]>
+    init(_ events: Watched<[String]>) { self.events = events }
+
+    func handle(_ stream: ServerStream) {
+      events.update { $0.append("begun") }
+      stream.delegate = Exchange(events)
+    }
   }
 
   @Test func `times that a client wastes have an end`() throws {

@@ -137,7 +137,7 @@ private final class AnsweringExchange: ServerStreamDelegate, @unchecked Sendable
   func cancel() { task?.cancel() }
 
   private func send(_ response: Response) {
-    guard let bytes = response.body.bytes else {
+    guard let bytes = response.body.bytes, (200...999).contains(response.status) else {
       stream.respond(500, HeaderFields(), .bytes(0))
       return stream.finish()
     }

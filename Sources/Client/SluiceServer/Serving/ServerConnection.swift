@@ -39,6 +39,8 @@ final class ServerConnection {
   /// Whether the port has this connection in its list of connections that read on, or that send, at the end of the turn.
   var isUnread = false
   var isUnflushed = false
+  /// Whether the system has reported the end of what the client sends. It does so only once, perhaps together with bytes.
+  private var hasHungUp = false
 
   init(_ socket: StreamSocket, _ port: ServerPort) {
     self.socket = socket
@@ -55,11 +57,12 @@ final class ServerConnection {
   // MARK: Events
 
   func isReady(_ events: UInt32) {
-    // The peer has reset the connection, or both sides are closed.
-    if events & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { return perform(.broken) }
+    if events & EPOLLRDHUP.rawValue != 0 { hasHungUp = true }
+    // The peer has reset the connection. If this side was closed, both sides can be closed, and bytes can be unread.
+    let isBroken = events & EPOLLERR.rawValue != 0 || events & EPOLLHUP.rawValue != 0 && machine.input != .ended
+    if isBroken { return perform(.broken) }
     if events & EPOLLOUT.rawValue != 0, hasOutput { flush() }
-    if events & EPOLLRDHUP.rawValue != 0, machine.input == .complete { lookForEnd() }
-    read()
+    if !machine.isClosed { readOn() }
   }
 
   /// Looks whether the client has closed its side, while its next request is not read.
@@ -75,12 +78,13 @@ final class ServerConnection {
 
   /// Called regularly. Ends a wait whose time has passed.
   func check(at now: Instant) {
+    updateWait()
     guard now >= deadline else { return }
     perform(.timeout)
   }
 
   /// The server ends when the requests in flight are answered.
-  func drain() { perform(.drain) }
+  func drain() { perform(.drain(hasOutput: hasOutput)) }
 
   private func perform(_ event: ServerConnectionMachine.Event) { perform(machine.handle(event, wait)) }
 
@@ -161,7 +165,7 @@ final class ServerConnection {
         take(UnsafeRawBufferPointer(rebasing: port.buffer[..<count]))
         flush()
         // A short read has emptied the socket, and the system reports bytes that arrive later.
-        if count < port.buffer.count, !machine.isClosed, machine.input != .ended { break reading }
+        if count < port.buffer.count, !hasHungUp, machine.input != .ended { break reading }
       case .wouldBlock: break reading
       case .end:
         perform(.inputEnded)
@@ -172,6 +176,7 @@ final class ServerConnection {
       }
     }
     isBusy = false
+    if hasHungUp, machine.input == .complete { lookForEnd() }
     guard !machine.isClosed else { return }
     flush()
     updateWait()
@@ -235,6 +240,12 @@ final class ServerConnection {
       perform(.refused(error.status))
       return false
     }
+    guard head.form != .authority else {
+      // After a 2xx, all bytes would belong to a tunnel (RFC 9110 §9.3.6).
+      position = bytes.count
+      perform(.refused(501))
+      return false
+    }
     let request = Self.request(head, rest)
     position += head.byteCount
     requestCount += 1
@@ -254,9 +265,13 @@ final class ServerConnection {
     func text(_ range: Range<Int>) -> String {
       String(decoding: [UInt8](copying: bytes.extracting(range)), as: UTF8.self)
     }
+    let target = text(head.target)
+    // The host of the target wins (RFC 9112 §3.2.2).
+    let named = head.form == .absolute ? (try? HTTPURL(target))?.hostField : nil
     return ServerRequestHead(
-      method: text(head.method), target: text(head.target), form: head.form, version: head.version,
-      host: head.host.map(text), fields: head.takeFields(from: bytes), body: head.body, hasUpgrade: head.hasUpgrade)
+      method: text(head.method), target: target, form: head.form, version: head.version,
+      host: named ?? head.host.map(text), fields: head.takeFields(from: bytes), body: head.body,
+      hasUpgrade: head.hasUpgrade)
   }
 
   /// Passes the body on. Returns false if no more can be taken now.
@@ -269,7 +284,11 @@ final class ServerConnection {
           return false
         }
         stream.delegate?.receive(bytes.extracting(piece))
-        if machine.isClosed || machine.input != .body { return true }
+        if machine.isClosed { return true }
+        guard machine.input == .body else {
+          if machine.input == .dropping, body.isDone { perform(.bodyEnded) }
+          return true
+        }
       }
     } catch {
       position = bytes.count
@@ -334,6 +353,7 @@ final class ServerConnection {
   }
 
   func send(_ bytes: Span<UInt8>) {
+    guard machine.output == .sending else { return breakResponse() }
     guard !skipsBody, !bytes.isEmpty else { return }
     if let left = bytesLeft {
       guard bytes.count <= left else { return breakResponse() }
@@ -405,6 +425,8 @@ final class ServerConnection {
     output.removeAll(keepingCapacity: output.capacity <= Self.keptOutput)
     sentCount = 0
     tellRoom()
+    // The handler can have sent more, or have ended the connection.
+    guard !machine.isClosed, !hasOutput else { return }
     if lingers { return beginLingering() }
     // While the output was blocked, no further request was read.
     guard isBlocked || !held.isEmpty else { return }
@@ -417,7 +439,7 @@ final class ServerConnection {
   private func didNotSendAll() {
     isBlocked = true
     // The sent bytes are dropped now and then.
-    if sentCount > Self.bytesAtOnce {
+    if sentCount > Self.bytesAtOnce, sentCount >= output.count / 2 {
       output.removeFirst(sentCount)
       sentCount = 0
     }
@@ -441,11 +463,17 @@ final class ServerConnection {
   }
 
   /// Ends the connection at once.
-  func end() { perform(.broken) }
+  func end() {
+    var actions = machine.handle(.broken, wait)
+    // The client must not take a part of a response for the whole.
+    if hasOutput, actions.remove(.close) != nil { actions.insert(.abort) }
+    perform(actions)
+  }
 
   /// - Parameter isAbort: whether the client gets a reset instead of the end of the stream.
   private func close(isAbort: Bool = false) {
     endStream()
+    lingers = false
     held = []
     output = []
     sentCount = 0

@@ -62,8 +62,8 @@ struct ServerConnectionMachine: Sendable, Hashable {
     case broken
     /// The time of ``wait`` has passed.
     case timeout
-    /// The server ends when the requests in flight are answered.
-    case drain
+    /// The server ends when the requests in flight are answered. `hasOutput` is whether a response is not sent yet.
+    case drain(hasOutput: Bool)
   }
 
   struct Actions: OptionSet, Sendable, Hashable {
@@ -171,16 +171,18 @@ struct ServerConnectionMachine: Sendable, Hashable {
       output = .sending
       // The client can send the body that it holds back, or another request.
       if closes || expectsContinue { persists = false }
+      expectsContinue = false
       return []
     case .responseEnded: return endResponse()
     case .responseFailed: return close(.abort)
     case .inputEnded: return endInput()
-    case .broken: return close(isInFlight ? [.cancel, .close] : .close)
+    case .broken: return breakOff()
     case .timeout: return timeOut(wait)
-    case .drain:
+    case .drain(let hasOutput):
       isDraining = true
       persists = false
-      return input == .idle ? close(.close) : []
+      guard input == .idle else { return [] }
+      return hasOutput ? linger() : close(.close)
     }
   }
 
@@ -204,6 +206,12 @@ struct ServerConnectionMachine: Sendable, Hashable {
   private mutating func giveUp(_ status: Int) -> Actions {
     if output == .sending { return close([.cancel, .abort]) }
     return [.cancel, refuse(status)]
+  }
+
+  /// Ends the connection. A client that has got a part of a response must not take it for the whole.
+  private mutating func breakOff() -> Actions {
+    guard isInFlight else { return close(.close) }
+    return close(output == .sending ? [.cancel, .abort] : [.cancel, .close])
   }
 
   private mutating func endResponse() -> Actions {
@@ -240,7 +248,7 @@ struct ServerConnectionMachine: Sendable, Hashable {
     case .complete where isInFlight:
       persists = false
       return .tellHalfClosed
-    case .body where isInFlight: return close([.cancel, .close])
+    case .body where isInFlight: return breakOff()
     case .dropping: return linger()
     case .ended where output == .sending: return []
     case .idle, .head, .body, .complete, .ended: return close(.close)

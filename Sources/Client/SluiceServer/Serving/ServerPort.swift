@@ -47,10 +47,15 @@ package final class ServerPort: LoopSource, LoopTimerTarget, @unchecked Sendable
   /// loop, when none is left. Can be called on any thread.
   package func drain(_ onEmpty: @escaping @Sendable () -> Void) {
     loop.post { [self] in
+      // The kernel would reset the connections that it has completed. Their requests can have been sent.
+      acceptAll()
       accept(false)
       listener = nil
       self.onEmpty = onEmpty
-      for connection in connections { connection?.drain() }
+      for connection in connections {
+        connection?.readOn()
+        connection?.drain()
+      }
       tellIfEmpty()
     }
   }
@@ -84,11 +89,12 @@ package final class ServerPort: LoopSource, LoopTimerTarget, @unchecked Sendable
 
   private func accept(_ isAccepting: Bool) {
     guard let listener, isAccepting != self.isAccepting else { return }
-    self.isAccepting = isAccepting
     // Of several loops that wait for one socket, only one is woken (EPOLLEXCLUSIVE).
-    loop.poller.control(
+    let isDone = loop.poller.control(
       isAccepting ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listener.descriptor,
       EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue, tag: loop.tag(source, listener.descriptor))
+    self.isAccepting = isAccepting && isDone
+    if isAccepting, !isDone { armTimer(Self.pause) }
   }
 
   private func acceptAll() {

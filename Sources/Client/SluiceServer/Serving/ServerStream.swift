@@ -31,7 +31,7 @@ package struct ServerRequestHead: Sendable {
   package let target: String
   package let form: ReceivedRequestHead.TargetForm
   package let version: HTTPVersion
-  /// The value of `Host`; nil if there is none.
+  /// The host of an absolute target, or else the value of `Host`; nil if there is none.
   package let host: String?
   package let fields: HeaderFields
   package let body: RequestFraming.Body
@@ -88,7 +88,7 @@ package final class ServerStream {
   ///   - length: of the body, also if the answer to a HEAD leaves it out.
   ///   - closes: whether the connection ends with this response.
   package func respond(_ status: Int, _ fields: HeaderFields, _ length: Length, closes: Bool = false) {
-    guard !hasAnswered else { return }
+    guard !hasAnswered, (200...999).contains(status) else { return }
     hasAnswered = true
     connection?.respond(status, fields, length, closes: closes)
   }
