@@ -56,12 +56,7 @@ public final class EmbeddedServer: Sendable {
   deinit { stop() }
 
   /// The port in use; 0 for a Unix socket.
-  public var port: UInt16 {
-    switch endpoint.form {
-    case .tcp(_, let port): port
-    case .unix: 0
-    }
-  }
+  public var port: UInt16 { endpoint.port }
 
   /// `http://host:port`, without a slash at the end. It has no meaning for a Unix socket.
   public var baseURL: String { "http://\(endpoint)" }

@@ -17,6 +17,14 @@ public struct ServerEndpoint: Sendable, Equatable, CustomStringConvertible {
   /// in it.
   public static func unix(path: String) -> Self { Self(form: .unix(path: path)) }
 
+  /// 0 for a Unix socket.
+  var port: UInt16 {
+    switch form {
+    case .tcp(_, let port): port
+    case .unix: 0
+    }
+  }
+
   /// Checks whether a server could listen here now, and changes nothing.
   package func check() throws(ServerError) {
     switch form {

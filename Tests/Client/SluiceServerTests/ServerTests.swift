@@ -136,7 +136,7 @@ import Testing
     #expect(try client.request("GET", "/", headers: ["Host: public"]).bodyText == "public")
   }
 
-  @Test func `a status that is none of a final response is answered with 500`() throws {
+  @Test func `a status below 200 or above 999 is answered with 500`() throws {
     let server = try Server { request in Response(status: request.head.target == "/a" ? 101 : 1000) }
     defer { server.stop() }
     let client = try RawClient(port: server.port)

@@ -59,7 +59,7 @@ package final class Server: Sendable {
   }
 
   /// The port in use; 0 for a Unix socket.
-  package var port: UInt16 { if case .tcp(_, let port) = endpoint.form { port } else { 0 } }
+  package var port: UInt16 { endpoint.port }
 
   /// Accepts no further connections, answers the requests that have begun, and then ends. Connections that are left when
   /// the time has passed are closed. Blocks until all have ended, and returns whether that was in time. Must not be called

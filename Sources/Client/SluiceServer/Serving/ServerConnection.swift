@@ -108,6 +108,7 @@ final class ServerConnection {
       if actions.contains(.next) { port.readLater(self) }
     }
     updateWait()
+    if actions.contains(.begin), let stream { port.handler.handle(stream) }
   }
 
   private func endStream() {
@@ -183,7 +184,6 @@ final class ServerConnection {
   }
 
   private func take(_ bytes: UnsafeRawBufferPointer) {
-    if machine.input == .idle { perform(.arrived) }
     if wait == .body { extendWait() }
     guard held.isEmpty else {
       held.append(contentsOf: bytes)
@@ -196,7 +196,6 @@ final class ServerConnection {
   private func takeHeld() {
     guard !held.isEmpty, !isBusy, isReading else { return }
     isBusy = true
-    if machine.input == .idle { perform(.arrived) }
     processHeld()
     isBusy = false
   }
@@ -254,10 +253,8 @@ final class ServerConnection {
       hasBody: !body.isDone,
       endsConnection: head.endsConnection || requestCount >= port.limits.requestsPerConnection,
       expectsContinue: head.expectation == .continue)
-    let stream = ServerStream(request, on: self)
-    self.stream = stream
+    stream = ServerStream(request, on: self)
     perform(.head(facts))
-    port.handler.handle(stream)
     return true
   }
 
@@ -380,9 +377,8 @@ final class ServerConnection {
     if machine.input == .dropping { port.readLater(self) }
   }
 
-  func failResponse() { breakResponse() }
-
-  private func breakResponse() {
+  /// Ends the connection, because the response cannot be completed.
+  func breakResponse() {
     flush()
     perform(.responseFailed)
   }
@@ -400,17 +396,14 @@ final class ServerConnection {
     flushUnlessBusy()
   }
 
-  /// Called at the end of a turn.
-  func flushNow() { flushUnlessBusy() }
-
-  private func flushUnlessBusy() {
+  func flushUnlessBusy() {
     if isBusy { return }
     flush()
     updateWait()
   }
 
   /// Sends as much as the socket takes.
-  func flush() {
+  private func flush() {
     while hasOutput, !machine.isClosed {
       let outcome = output.withUnsafeBytes { socket.send(UnsafeRawBufferPointer(rebasing: $0[sentCount...])) }
       switch outcome {

@@ -174,7 +174,7 @@ package final class ServerPort: LoopSource, LoopTimerTarget, @unchecked Sendable
     unflushed = []
     for connection in connections {
       connection.isUnflushed = false
-      connection.flushNow()
+      connection.flushUnlessBusy()
     }
   }
 

@@ -104,7 +104,7 @@ package final class ServerStream {
 
   /// Ends the connection, because the response cannot be completed. The client sees an error, and not the end of the
   /// response.
-  package func fail() { take()?.failResponse() }
+  package func fail() { take()?.breakResponse() }
 
   /// Ends the stream, and returns its connection.
   private func take() -> ServerConnection? {
