@@ -65,8 +65,8 @@ let wings = [
     "SluiceAssembly", "Sluice", "SluiceReplay",
   ],
   "Client": [
-    "SluiceClient", "SluiceCookies", "SluiceFoundation", "SluiceServer", "SluiceControl", "SluiceUpdateRules",
-    "SluiceUpdate",
+    "SluiceClient", "SluiceCookies", "SluiceFoundation", "SluiceServer", "SluiceGateway", "SluiceControl",
+    "SluiceUpdateRules", "SluiceUpdate",
   ],
   "Command": ["SluiceCommand", "SluiceLedger"],
   "Attach": ["CAttach", "CAttachABI", "SluiceAttachRules", "SluiceAttachHost"],
@@ -290,6 +290,13 @@ let package = Package(
         "SluiceAssembly", "SluiceTransport", "SluiceLoop", "SluicePluginHost", "SluicePluginFile",
         "SluiceTrial", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceJSON", "SluiceSupport",
       ], swiftSettings: strict),
+    // Serves clients of other programs with an engine.
+    .target(
+      name: "SluiceGateway",
+      dependencies: [
+        "Sluice", "SluiceAssembly", "SluiceServer", "SluiceLoop", "SluicePipeline", "SluiceTraceContext", "SluiceHTTP1",
+        "SluiceMessages", "SluiceJSON", "SluiceSupport",
+      ], swiftSettings: strict),
     // Separate from Sluice, so that a program without a control socket links no server.
     .target(
       name: "SluiceControl",
@@ -354,7 +361,7 @@ let package = Package(
       name: "SluiceCommand",
       dependencies: [
         "Sluice", "SluiceUpdate", "SluiceUpdateRules", "SluiceClient", "SluiceControl", "SluiceCookies", "SluiceReplay",
-        "SluiceServer", "SluiceAssembly", "SluiceLedger", "SluicePipeline",
+        "SluiceServer", "SluiceGateway", "SluiceAssembly", "SluiceLedger", "SluicePipeline",
         "SluiceTraceContext", "SluiceTransport", "SluiceMessages", "SluiceIDNA", "SluiceJSON",
         "SluicePluginHost", "SluicePluginFile", "SluiceCrash", "SluiceTrial", "SluiceLoop",
         "SluiceSupport", "SluicePlugin", "AWSSignatureRules", "AWSSignatureStage", "CAttachABI", "CLinux",
@@ -451,6 +458,13 @@ let package = Package(
       [
         "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceServer", "SluiceSupport", "CLinux",
         "SluiceTestKit", "SluiceTestPipeline", "SluiceTestServers",
+      ]),
+    tests(
+      "SluiceGateway",
+      [
+        "Sluice", "SluiceAssembly", "SluiceServer", "SluicePipeline", "SluiceMessages", "SluiceSupport",
+        "SluiceTestKit",
+        "SluiceTestServers",
       ]),
     tests("SluiceServer", ["SluiceLoop", "SluiceMessages", "SluiceJSON", "SluiceTestKit", "SluiceTestServers"]),
     tests(

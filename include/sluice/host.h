@@ -19,7 +19,10 @@ enum { SLUICE_LOG_DEBUG = 0, SLUICE_LOG_INFO = 1, SLUICE_LOG_WARNING = 2, SLUICE
 enum {
   /// The plugin is being tried out in a child process: call-outs are refused or get a made-up answer, and the plugin
   /// must not change anything outside the process.
-  SLUICE_HOST_TRIAL = 1
+  SLUICE_HOST_TRIAL = 1,
+  /// Requests come from several clients, as in a gateway: what the plugin keeps of the responses to one client must not
+  /// go to another, unless HTTP allows it.
+  SLUICE_HOST_SHARED = 2
 };
 
 /// Features of a host beyond the tables in `sluice_host`; SLUICE_REQUIRES (note.h) names the features that a plugin

@@ -4,7 +4,7 @@ _sluice() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-}
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "send run attach dev check bench replay echo verify-trace ctl update publish plugin completion version help --help --version" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "send run serve attach dev check bench replay echo verify-trace ctl update publish plugin completion version help --help --version" -- "$current")
     return
   fi
   case $command in
@@ -32,7 +32,7 @@ _sluice() {
   fi
   # The argument of an option.
   case "$command $previous" in
-    "send -T" | "send --upload-file" | "send -K" | "send --options" | "send --netrc-file" | "send --cookie-jar" | "send -o" | "send --output" | "send -D" | "send --dump-header" | "send --events" | "send --har" | "send --record" | "send -c" | "send --config" | "send --plugin" | "send --unix-socket" | "send --cacert" | "send -E" | "send --cert" | "send --key" | "run -c" | "run --config" | "run -i" | "run --input" | "run --from-har" | "run -o" | "run --output" | "run --events" | "run --har" | "run --record" | "run --plugin" | "run --control" | "attach -c" | "attach --config" | "dev -c" | "dev --config" | "dev -i" | "dev --input" | "check -c" | "check --config" | "bench -T" | "bench --upload-file" | "bench -c" | "bench --config" | "bench --plugin" | "bench --cacert" | "replay -c" | "replay --config" | "replay --old" | "replay --new" | "replay --answer" | "ctl status --socket" | "ctl swap -c" | "ctl swap --config" | "ctl swap --socket" | "ctl canary --socket" | "ctl promote --socket" | "ctl abort --socket" | "ctl rollback --socket" | "ctl metrics --socket" | "ctl notify --socket" | "update check -c" | "update check --config" | "update apply -c" | "update apply --config" | "update status -c" | "update status --config" | "publish init --add" | "publish init --key" | "publish sign --key" | "publish timestamp --key" | "publish rotate --add" | "publish rotate --key" | "plugin validate -c" | "plugin validate --config" | "plugin validate --answer")
+    "send -T" | "send --upload-file" | "send -K" | "send --options" | "send --netrc-file" | "send --cookie-jar" | "send -o" | "send --output" | "send -D" | "send --dump-header" | "send --events" | "send --har" | "send --record" | "send -c" | "send --config" | "send --plugin" | "send --unix-socket" | "send --cacert" | "send -E" | "send --cert" | "send --key" | "run -c" | "run --config" | "run -i" | "run --input" | "run --from-har" | "run -o" | "run --output" | "run --events" | "run --har" | "run --record" | "run --plugin" | "run --control" | "serve -c" | "serve --config" | "serve --events" | "serve --har" | "serve --record" | "serve --plugin" | "serve --control" | "attach -c" | "attach --config" | "dev -c" | "dev --config" | "dev -i" | "dev --input" | "check -c" | "check --config" | "bench -T" | "bench --upload-file" | "bench -c" | "bench --config" | "bench --plugin" | "bench --cacert" | "replay -c" | "replay --config" | "replay --old" | "replay --new" | "replay --answer" | "ctl status --socket" | "ctl swap -c" | "ctl swap --config" | "ctl swap --socket" | "ctl canary --socket" | "ctl promote --socket" | "ctl abort --socket" | "ctl rollback --socket" | "ctl metrics --socket" | "ctl notify --socket" | "update check -c" | "update check --config" | "update apply -c" | "update apply --config" | "update status -c" | "update status --config" | "publish init --add" | "publish init --key" | "publish sign --key" | "publish timestamp --key" | "publish rotate --add" | "publish rotate --key" | "plugin validate -c" | "plugin validate --config" | "plugin validate --answer")
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
@@ -44,11 +44,11 @@ _sluice() {
       mapfile -t COMPREPLY < <(compgen -W "1.2 1.3 default" -- "$current")
       return
       ;;
-    "run --log-format")
+    "run --log-format" | "serve --log-format")
       mapfile -t COMPREPLY < <(compgen -W "text json" -- "$current")
       return
       ;;
-    "run --log-level")
+    "run --log-level" | "serve --log-level")
       mapfile -t COMPREPLY < <(compgen -W "debug info warning error" -- "$current")
       return
       ;;
@@ -69,6 +69,7 @@ _sluice() {
   case $command in
     "send") options="--url --request --header --data --data-binary --data-raw --data-urlencode --json --get --url-query --form --form-string --upload-file --user-agent --referer --cookie --range --oauth2-bearer --compressed --no-compressed --head --globoff --path-as-is --options --disable --from-curl --curl --user --basic --digest --anyauth --aws-sigv4 --netrc --netrc-file --netrc-optional --cookie-jar --junk-session-cookies --location --no-location --location-trusted --proto --proto-redir --max-redirs --output --remote-name --remote-name-all --remote-header-name --output-dir --create-dirs --no-clobber --remove-on-error --continue-at --limit-rate --write-out --dump-header --fail --fail-with-body --no-fail --include --no-buffer --document --json-bodies --metadata --explain --events --har --record --silent --show-error --progress-bar --no-progress-meter --verbose --trace --parallel --parallel-max --fail-early --config --plugin --ipv4 --ipv6 --resolve --connect-to --interface --unix-socket --proxy --connect-timeout --insecure --cacert --cert --key --pass --pinnedpubkey --tlsv1.2 --tlsv1.3 --tls-max --ciphers --tls13-ciphers --max-time --max-filesize --retry --retry-connrefused --retry-all-errors --retry-delay --retry-max-time --http1.0 --http1.1 --http2 --http2-prior-knowledge --help" ;;
     "run") options="--config --input --request --header --from-har --output --resume --concurrency --rate --max-per-host --rate-per-host --drain --events --har --record --json-bodies --metadata --plugin --control --metrics-port --log-format --log-level --no-progress --quiet --help" ;;
+    "serve") options="--config --listen --to --drain --events --har --record --plugin --control --metrics-port --log-format --log-level --no-progress --quiet --help" ;;
     "attach") options="--config --explain --list --events --quiet --help" operands="-c" ;;
     "dev") options="--config --input --listen --json --help" ;;
     "check") options="--config --json --help" ;;
@@ -100,7 +101,7 @@ _sluice() {
     "plugin build") options="--quiet --configuration --direct --static-stdlib --help" operands="-d" ;;
     "completion") options="--help" operands="-W bash,zsh,fish" ;;
     "version") options="--help" ;;
-    "help") options="--man --curl --help" operands="-W send,run,attach,dev,check,bench,replay,echo,verify-trace,ctl,update,publish,plugin,completion,version,help" ;;
+    "help") options="--man --curl --help" operands="-W send,run,serve,attach,dev,check,bench,replay,echo,verify-trace,ctl,update,publish,plugin,completion,version,help" ;;
     "ctl "*) operands="-W status,swap,canary,promote,abort,rollback,metrics,notify" ;;
     "update "*) operands="-W check,apply,status" ;;
     "publish "*) operands="-W init,key,add,sign,timestamp,rotate,show" ;;

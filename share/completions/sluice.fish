@@ -1,9 +1,10 @@
 # Completion of sluice for fish, written by "sluice completion fish".
 
 complete -c sluice -f
-set -l commands send run attach dev check bench replay echo verify-trace ctl update publish plugin completion version help
+set -l commands send run serve attach dev check bench replay echo verify-trace ctl update publish plugin completion version help
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send requests through the pipeline and print the bodies of the responses'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run request documents, one on each line, and print a result document for each'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a serve -d 'Serve clients with the pipeline, in front of a service'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a attach -d 'Run a program whose libcurl transfers go through the pipeline'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a dev -d 'Run a pipeline while its plugins are written: watch, build, swap, restart'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a check -d 'Check a configuration and its plugins'
@@ -178,6 +179,23 @@ complete -c sluice -n "__fish_seen_subcommand_from run" -l log-level -xa 'debug 
 complete -c sluice -n "__fish_seen_subcommand_from run" -l no-progress -d 'Show no progress bar on a terminal'
 complete -c sluice -n "__fish_seen_subcommand_from run" -s q -l quiet -d 'Show neither progress nor summary'
 complete -c sluice -n "__fish_seen_subcommand_from run" -s h -l help -d 'Show this help'
+
+# sluice serve
+complete -c sluice -n "__fish_seen_subcommand_from serve" -s c -l config -rF -d 'The configuration of the pipeline, with the ports and the service under "serve"'
+complete -c sluice -n "__fish_seen_subcommand_from serve" -s l -l listen -x -d 'Listen here (default host 127.0.0.1; port 0 takes any free port); may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from serve" -l to -x -d 'The service: a URL, whose path is put before each path, or unix:PATH'
+complete -c sluice -n "__fish_seen_subcommand_from serve" -l drain -x -d 'When interrupted, time for requests in flight to finish (default 30s)'
+complete -c sluice -n "__fish_seen_subcommand_from serve" -l events -rF -d 'Record every event of every transaction here, for "sluice verify-trace"'
+complete -c sluice -n "__fish_seen_subcommand_from serve" -l har -rF -d 'Write an HTTP Archive (HAR) with an entry for each hop here; secrets are hidden'
+complete -c sluice -n "__fish_seen_subcommand_from serve" -l record -rF -d 'Record each request here, for "sluice replay"; secrets are hidden'
+complete -c sluice -n "__fish_seen_subcommand_from serve" -l plugin -rF -d 'Add a plugin to each list that it has callbacks for; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from serve" -l control -F -d 'Listen for "sluice ctl" at this socket (default: one named after the process)'
+complete -c sluice -n "__fish_seen_subcommand_from serve" -l metrics-port -x -d 'Serve the metrics for Prometheus at http://127.0.0.1:PORT/metrics; 0 takes any port'
+complete -c sluice -n "__fish_seen_subcommand_from serve" -l log-format -xa 'text json' -d 'Write messages as text (default), or each as a JSON document on one line (json)'
+complete -c sluice -n "__fish_seen_subcommand_from serve" -l log-level -xa 'debug info warning error' -d 'Write messages of this level and above: debug, info, warning, error'
+complete -c sluice -n "__fish_seen_subcommand_from serve" -l no-progress -d 'Show no line with the traffic on a terminal'
+complete -c sluice -n "__fish_seen_subcommand_from serve" -s q -l quiet -d 'Show neither the line with the traffic nor the ports'
+complete -c sluice -n "__fish_seen_subcommand_from serve" -s h -l help -d 'Show this help'
 
 # sluice attach
 complete -c sluice -n "__fish_seen_subcommand_from attach" -s c -l config -rF -d 'The configuration'
@@ -412,4 +430,4 @@ complete -c sluice -n "__fish_seen_subcommand_from version" -s h -l help -d 'Sho
 complete -c sluice -n "__fish_seen_subcommand_from help" -l man -d 'Print the manual page, for man(1)'
 complete -c sluice -n "__fish_seen_subcommand_from help" -l curl -d 'Print how "sluice send" treats each option of curl, in Markdown'
 complete -c sluice -n "__fish_seen_subcommand_from help" -s h -l help -d 'Show this help'
-complete -c sluice -n "__fish_seen_subcommand_from help" -a 'send run attach dev check bench replay echo verify-trace ctl update publish plugin completion version help'
+complete -c sluice -n "__fish_seen_subcommand_from help" -a 'send run serve attach dev check bench replay echo verify-trace ctl update publish plugin completion version help'

@@ -18,7 +18,7 @@ public struct ServerEndpoint: Sendable, Equatable, CustomStringConvertible {
   public static func unix(path: String) -> Self { Self(form: .unix(path: path)) }
 
   /// 0 for a Unix socket.
-  var port: UInt16 {
+  package var port: UInt16 {
     switch form {
     case .tcp(_, let port): port
     case .unix: 0

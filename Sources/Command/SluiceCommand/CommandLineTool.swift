@@ -7,7 +7,8 @@ import SluiceTrial
 /// Finds the requested command, runs it, and reports errors.
 enum CommandLineTool {
   static let commands: [CommandDescription] = [
-    SendCommand.description, RunCommand.description, AttachCommand.description, DevCommand.description,
+    SendCommand.description, RunCommand.description, ServeCommand.description, AttachCommand.description,
+    DevCommand.description,
     CheckCommand.description,
     BenchCommand.description, ReplayCommand.description, EchoCommand.description,
     VerifyTraceCommand.description, CtlCommand.status, CtlCommand.swap, CtlCommand.canary, CtlCommand.promote,

@@ -50,7 +50,7 @@ package struct FieldLine {
   }
 
   /// Calls the closure with each member of a list (RFC 9110 §5.6.1), without the spaces around it.
-  static func forEachMember(of list: Span<UInt8>, _ body: (Span<UInt8>) -> Void) {
+  package static func forEachMember(of list: Span<UInt8>, _ body: (Span<UInt8>) -> Void) {
     var start = 0
     for index in 0...list.count where index == list.count || list[index] == UInt8(ascii: ",") {
       body(list.extracting(trimmed(start..<index, in: list)))

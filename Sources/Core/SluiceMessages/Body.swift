@@ -36,7 +36,7 @@ public enum Body: Sendable {
 
   /// Whether the body can be sent again: by a retry, or by a redirect that keeps the method.
   package var isReplayable: Bool {
-    if case .stream(let stream) = self { stream.renewed != nil } else { true }
+    if case .stream(let stream) = self { stream.renewed != nil || stream.isUnread?() == true } else { true }
   }
 }
 
@@ -74,6 +74,9 @@ public final class BodyStream: Sendable {
   package let trailers: (@Sendable () -> HeaderFields)?
   /// Makes another stream with the same content, from its beginning; nil if the content can be produced only once.
   package let renewed: (@Sendable () -> BodyStream)?
+  /// Whether nothing was read yet, so that a stream which can be produced only once can still be sent from its beginning;
+  /// nil if the stream does not say so. Called on the loop.
+  package let isUnread: (@Sendable () -> Bool)?
   private let reader = Mutex<Reader?>(nil)
   private let isTaken = Mutex(false)
 
@@ -89,6 +92,7 @@ public final class BodyStream: Sendable {
     self.read = read
     trailers = nil
     renewed = nil
+    isUnread = nil
   }
 
   /// A stream whose content can be produced again.
@@ -100,15 +104,19 @@ public final class BodyStream: Sendable {
     self.read = read
     self.renewed = renewed
     trailers = nil
+    isUnread = nil
   }
 
   /// A stream whose trailers are known only at its end.
+  /// - Parameter isUnread: whether nothing was read yet; see ``isUnread``.
   package init(
-    trailers: @escaping @Sendable () -> HeaderFields, read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?
+    byteCount: Int? = nil, trailers: (@Sendable () -> HeaderFields)?, isUnread: (@Sendable () -> Bool)? = nil,
+    read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?
   ) {
-    byteCount = nil
+    self.byteCount = byteCount
     self.read = read
     self.trailers = trailers
+    self.isUnread = isUnread
     renewed = nil
   }
 
@@ -139,8 +147,9 @@ public final class BodyStream: Sendable {
     _ read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?
   ) -> BodyStream {
     let outer =
-      trailers.map { BodyStream(trailers: $0, read: read) }
-      ?? BodyStream(byteCount: byteCount, renewed: renewed, read: read)
+      renewed == nil
+      ? BodyStream(byteCount: byteCount, trailers: trailers, isUnread: isUnread, read: read)
+      : BodyStream(byteCount: byteCount, renewed: renewed, read: read)
     onWake { [weak outer] in outer?.wake() }
     return outer
   }

@@ -12,6 +12,20 @@ public struct ConnectionFacts: Sendable, Hashable {
       self.host = host
       self.port = port
     }
+
+    /// The same address without a zone. An IPv4 address that is written as IPv6 becomes IPv4.
+    package var canonical: Address {
+      let plain = String(host.prefix { $0 != "%" })
+      let mapped = IPv6Address(plain.utf8.span)?.mapped
+      return Address(host: mapped?.description ?? plain, port: port)
+    }
+
+    /// Whether the address is one of this machine alone.
+    package var isLoopback: Bool {
+      Origin.isLocalhost(host)
+        || IPv4Address(host.utf8.span)?.isLoopback ?? IPv6Address(host.utf8.span)?.isLoopback
+          ?? false
+    }
   }
 
   /// Facts about a connection over TLS.

@@ -6,7 +6,7 @@
 /// receiver would otherwise not notice that the body is not the signed one. It leaves the range of a request too:
 /// without it, a part would replace the whole.
 package struct DerivedFields: Sendable, Equatable {
-  private static let digests = ["content-digest", "repr-digest", "digest", "content-md5"]
+  fileprivate static let digests = ["content-digest", "repr-digest", "digest", "content-md5"]
   private static let range = "content-range"
 
   /// The names of the fields to remove from the head, in lower case.
@@ -216,5 +216,14 @@ extension Response {
     headers.remove(fields)
     for name in fields.removedTrailers { trailers.remove(name) }
     return fields
+  }
+}
+
+extension HeaderFields {
+  /// Changes the fields of a response whose body was decoded: they describe the decoded body then. A strong entity tag
+  /// becomes a weak one (RFC 9110 §8.8.1).
+  package mutating func describeDecodedBody() {
+    for name in ["content-encoding", "content-length"] + DerivedFields.digests { remove(name) }
+    if let tag = self["etag"], !tag.hasPrefix("W/") { self["etag"] = "W/\(tag)" }
   }
 }

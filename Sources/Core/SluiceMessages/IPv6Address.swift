@@ -1,7 +1,7 @@
 /// An IPv6 address (RFC 4291 §2.2). Different spellings of one address are equal.
 struct IPv6Address: Sendable, Hashable, CustomStringConvertible {
-  private let high: UInt64
-  private let low: UInt64
+  let high: UInt64
+  let low: UInt64
 
   /// Nil if the text is not an address. Brackets and a zone (`%25eth0`) are not part of an address.
   init?(_ text: Span<UInt8>) {

@@ -25,11 +25,17 @@ public struct RequestOptions: Sendable, Hashable {
   public var idleTimeout: Duration?
   /// The time limit for one attempt, in place of `transport.timeout`.
   public var attemptTimeout: Duration?
+  /// Whether the time limit of an attempt ends when the head of the response has arrived. The body is then limited only by
+  /// ``idleTimeout``.
+  package var endsAttemptAtHead = false
   /// The limit for the response body, in place of `transport.maxResponseBytes`.
   public var maximumResponseBytes: Int?
   /// Whether the response body is decoded. If this is false, the body keeps its content coding, and the request does
   /// not ask the server for a coding.
   public var decodesContent = true
+  /// Whether the response body is decoded only if a response stage wants to see it. `Content-Encoding` is then removed, and
+  /// a strong `ETag` becomes weak, because the decoded body is another representation (RFC 9110 §8.8.1).
+  package var decodesOnDemand = false
   /// How many redirects are followed, in place of `redirects.max`; with 0 a redirect is the response.
   public var maximumRedirects: Int?
   /// The maximum number of attempts, in place of `maxAttempts`.

@@ -151,6 +151,8 @@ import Testing
     #expect(unsent.handle(.drain(hasOutput: true)) == .linger && !unsent.isClosed)
     var busy = Self.machine(.arrived, Self.get, .drain(hasOutput: false), Self.begin)
     #expect(!busy.persists && busy.handle(.responseEnded) == .linger)
+    var dropping = Self.machine(.arrived, Self.post, Self.begin, .responseEnded)
+    #expect(dropping.handle(.drain(hasOutput: false)) == .linger)
     var begun = Self.machine(.arrived, .drain(hasOutput: false), Self.get, Self.begin)
     #expect(!begun.persists && begun.handle(.responseEnded) == .linger)
   }

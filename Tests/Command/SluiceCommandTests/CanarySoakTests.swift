@@ -16,7 +16,7 @@ import Testing
       swap: """
         {"probation": {"duration": "0s"}, "generations": 1000, "generationBytes": 1099511627776,
          "canary": {"steps": [50], "hold": "1h"}}
-        """, options: ["--events", events, "--rate", "500"])
+        """, options: ["--events", events, "--rate", Tool.isSoak ? "100" : "500"])
     let flow = run.flow()
     try await run.waitForMore(10)
     var descriptors = 0

@@ -53,6 +53,12 @@ import Testing
       plugin(#""library": "a.so", "allow": null"#), plugin(#""library": "a.so", "allow": []"#),
       plugin(#""library": "a.so", "allow": ["executableStack", "writableCode"]"#),
       #"{"swap": {"trial": "0s"}}"#, #"{"swap": {"trial": "20s", "drain": "1s"}}"#,
+      #"{"serve": null}"#, #"{"serve": {}}"#,
+      #"{"serve": {"listen": [{"at": "8080"}], "to": "http://127.0.0.1:9000/a"}}"#,
+      #"{"serve": {"listen": [{"at": "[::]:80", "clients": "open"}, {"at": "0.0.0.0:1", "clients": ["10.0.0.0/8"]}]}}"#,
+      #"{"serve": {"to": "unix:a.sock", "forwarded": "append", "trace": "ignore", "host": "upstream", "drain": "0s"}}"#,
+      #"{"serve": {"limits": {"connections": 5, "requestsPerConnection": 1, "headTimeout": "1s", "idle": "2s", "bodyIdle": "3s", "bufferBytes": 65536}}}"#,
+      #"{"serve": {"listen": null, "to": null, "forwarded": null, "trace": null, "host": null, "limits": null, "drain": null}}"#,
       plugin(#""library": "a.so", "build": null"#), plugin(#""builtin": "metrics", "build": null"#),
       plugin(#""library": "a.so", "build": {"folder": "plugins/a"}"#),
       plugin(#""library": "a.so", "build": {"folder": {"env": "PATH"}, "command": null, "sources": null}"#),
@@ -255,6 +261,11 @@ import Testing
       #"{"redact": {"headers": ["a:"]}}"#,
       #"{"redact": {"cookies": []}}"#,
       #"{"store": 5}"#,
+      #"{"serve": {"port": 80}}"#, #"{"serve": {"listen": "8080"}}"#, #"{"serve": {"listen": [{}]}}"#,
+      #"{"serve": {"listen": [{"at": 8080}]}}"#, #"{"serve": {"listen": [{"at": "80", "clients": []}]}}"#,
+      #"{"serve": {"listen": [{"at": "80", "clients": "all"}]}}"#, #"{"serve": {"forwarded": "keep"}}"#,
+      #"{"serve": {"limits": {"bufferBytes": 1}}}"#, #"{"serve": {"limits": {"headTimeout": "0s"}}}"#,
+      #"{"serve": {"limits": {"streams": 5}}}"#, #"{"serve": {"drain": 5}}"#,
     ]
 
   @Test(arguments: accepted)

@@ -17,8 +17,8 @@ package struct MessageHead: Sendable {
     }
   }
 
-  var contentLength: Int? { headers.first("Content-Length").flatMap { Int($0) } }
-  var isChunked: Bool { headers.first("Transfer-Encoding")?.hasSuffix("chunked") ?? false }
+  package var contentLength: Int? { headers.first("Content-Length").flatMap { Int($0) } }
+  package var isChunked: Bool { headers.first("Transfer-Encoding")?.hasSuffix("chunked") ?? false }
 
   /// The position after the blank line that ends the head; nil if the head is not complete.
   static func end(in bytes: [UInt8]) -> Int? {

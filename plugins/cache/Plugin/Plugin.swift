@@ -26,6 +26,12 @@ struct Cache: Plugin {
   let host: PluginHost
 
   init(configuration: CacheConfiguration, host: PluginHost) throws {
+    guard !host.isShared else {
+      throw StageFailure(
+        message:
+          "this cache is private (RFC 9111 §1): it would give one client what another has received; leave it out of a "
+          + "pipeline that serves several clients")
+    }
     self.configuration = configuration
     self.host = host
     staleIfError = try configuration.milliseconds("staleIfError", configuration.staleIfError)

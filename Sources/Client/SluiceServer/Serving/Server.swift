@@ -65,13 +65,18 @@ package final class Server: Sendable {
   /// the time has passed are closed. Blocks until all have ended, and returns whether that was in time. Must not be called
   /// on a loop of the server.
   @discardableResult
-  package func drain(within limit: Duration) -> Bool {
+  package func drain(within limit: Duration) -> Bool { beginDraining()(limit) }
+
+  /// Accepts no further connections. The returned function does the rest of ``drain(within:)``.
+  package func beginDraining() -> (_ limit: Duration) -> Bool {
     file?.remove()
     let left = Monitor(ports.count)
     for port in ports { port.drain { left.update { $0 -= 1 } } }
-    let isInTime = left.wait(upTo: limit) { $0 == 0 ? true : nil } ?? false
-    stop()
-    return isInTime
+    return { [self] limit in
+      let isInTime = left.wait(upTo: limit) { $0 == 0 ? true : nil } ?? false
+      stop()
+      return isInTime
+    }
   }
 
   /// Closes the listening socket and all connections.

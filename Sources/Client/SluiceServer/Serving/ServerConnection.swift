@@ -52,7 +52,7 @@ final class ServerConnection {
   deinit { if !machine.isClosed { socket.close() } }
 
   var descriptor: Int32 { socket.descriptor }
-  var peer: ConnectionFacts.Address? { socket.address(ofPeer: true) }
+  private(set) lazy var peer = socket.address(ofPeer: true)?.canonical
 
   // MARK: Events
 
@@ -384,10 +384,9 @@ final class ServerConnection {
   }
 
   private func sendRefusal(_ status: Int) {
-    let text = "\(status) \(SentResponseHead.reason(of: status))\n"
-    let fields: HeaderFields = ["content-type": "text/plain"]
-    SentResponseHead.append(to: &output, status: status, fields, .length(text.utf8.count), .closes)
-    output.append(contentsOf: text.utf8)
+    let (fields, body) = port.handler.refusal(status)
+    SentResponseHead.append(to: &output, status: status, fields, .length(body.count), .closes)
+    output.append(contentsOf: body)
     perform(.responseEnded)
   }
 

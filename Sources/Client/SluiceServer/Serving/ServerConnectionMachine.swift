@@ -181,6 +181,7 @@ struct ServerConnectionMachine: Sendable, Hashable {
     case .drain(let hasOutput):
       isDraining = true
       persists = false
+      if input == .dropping { return linger() }
       guard input == .idle else { return [] }
       return hasOutput ? linger() : close(.close)
     }

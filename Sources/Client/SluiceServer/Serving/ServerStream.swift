@@ -5,6 +5,16 @@ package import SluiceMessages
 package protocol ServerHandler: AnyObject, Sendable {
   /// A request has begun. Its body has not been read. The handler must set the stream's delegate, or answer. [loop]
   func handle(_ stream: ServerStream)
+
+  /// Describes the answer to a request that is not handed over, because its head or its framing is not valid, or because
+  /// it has not arrived in time. By default, the body is the status as text. [loop]
+  func refusal(_ status: Int) -> (fields: HeaderFields, body: [UInt8])
+}
+
+extension ServerHandler {
+  package func refusal(_ status: Int) -> (fields: HeaderFields, body: [UInt8]) {
+    (["Content-Type": "text/plain"], Array("\(status) \(SentResponseHead.reason(of: status))\n".utf8))
+  }
 }
 
 /// Gets what the client of one request does. All functions are called on the loop of the stream.
@@ -62,7 +72,7 @@ package final class ServerStream {
   /// The connection that the stream belongs to; nil if the stream has ended.
   package var isOver: Bool { connection == nil }
 
-  /// The address of the client; nil over a Unix socket. Costs a system call.
+  /// The address of the client; nil over a Unix socket, or if the stream is over.
   package var peer: ConnectionFacts.Address? { connection?.peer }
 
   /// Takes the body from now on, or again after ``pause()``.

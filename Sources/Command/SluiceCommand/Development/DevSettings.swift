@@ -1,4 +1,5 @@
 import Glibc
+import SluiceAssembly
 import SluiceMessages
 
 /// The settings that the arguments of `dev` describe.
@@ -27,7 +28,7 @@ struct DevSettings: Sendable {
     configuration = Paths.absolute(file)
     isJSON = arguments.has("json")
     if let listen = arguments["listen"] {
-      guard ListenPlace.parse(listen) != nil else {
+      guard ServeSettings.Listener(listen) != nil else {
         throw CommandError(
           .usage, "--listen: expected a port, or an address and a port, found \(PlainText.quote(listen))")
       }

@@ -2,7 +2,7 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 
-/// The files that `send` or `run` writes in addition to its results.
+/// The files that a command writes in addition to its results.
 struct SideOutputs: Sendable {
   private let archive: ArchiveRecorder?
   private let recording: RecordingOutput?
@@ -19,6 +19,9 @@ struct SideOutputs: Sendable {
 
   /// Wraps the transport of each loop; nil if no output needs a wrapped transport.
   var wrapper: TransportWrapper? { archive?.wrapper }
+
+  /// Whether nothing is written.
+  var isEmpty: Bool { all.isEmpty }
 
   var hasRoom: Bool { all.allSatisfy(\.hasRoom) }
 

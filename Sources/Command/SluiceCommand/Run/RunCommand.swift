@@ -1,7 +1,6 @@
 import Glibc
 import Sluice
 import SluiceAssembly
-import SluiceControl
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
@@ -43,12 +42,7 @@ enum RunCommand {
       Option("json-bodies", nil, nil, "Give the bodies of responses as JSON if they are JSON"),
       Option("metadata", nil, nil, "Add to each result the original and the sent request, the final URL and timings"),
       Option("plugin", nil, "LIBRARY[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
-      Option(
-        "control", nil, "PATH", isArgumentOptional: true,
-        "Listen for \"sluice ctl\" at this socket (default: one named after the process)"),
-      Option(
-        "metrics-port", nil, "PORT",
-        "Serve the metrics for Prometheus at http://127.0.0.1:PORT/metrics; 0 takes any port"),
+    ] + EngineServices.options + [
       Option(
         "log-format", nil, "FORMAT", words: ["text", "json"],
         "Write messages as text (default), or each as a JSON document on one line (json)"),
@@ -94,12 +88,16 @@ enum RunCommand {
       engine.endIsNear()
       if !isQuiet { sayInterrupted(session.inFlight, settings.drain) }
     }
-    let reload = SIGHUPReload(settings, engine, session, sides)
+    let reload = EngineReload(
+      of: settings.configurationFile, engine,
+      complete: { (new) throws(CommandError) in
+        var complete = try settings.complete(new)
+        sides.append(to: &complete)
+        return complete
+      }, didApply: { session.adopt($0.redaction) })
     signals.onHangUp { reload.reload() }
-    // The control socket is opened last, so that a failed start does not leave its file behind.
-    let metrics = try startMetrics(settings, engine, isQuiet: arguments.has("quiet"))
-    let control = try startControl(settings, engine, reload, isQuiet: arguments.has("quiet"))
-    let progress = try ProgressBar(arguments, session, engine, input)
+    let services = try EngineServices(engine, settings.places, reload, isQuiet: isQuiet)
+    let progress = try LiveLine(arguments) { RunProgress(session, engine, input, $0) }
     let started = MonotonicClock.now
     let inputFailure = session.feed()
     let isWhole = signals.received == nil && session.outputFailure == nil && session.sideFailure == nil
@@ -108,8 +106,7 @@ enum RunCommand {
     let rest = session.inFlight == 0 ? settings.drain : Self.lastMoment
     WaitingThread.run { await engine.shutdown(drain: rest) }
     session.waitForResults()
-    control?.stop()
-    metrics?.stop()
+    services.stop()
     let outputFailure = output.finish()
     let sideFailure = sides.finish()
     if isWhole, inputFailure == nil, outputFailure == nil { mark.remove() }
@@ -169,47 +166,7 @@ enum RunCommand {
     if let path = arguments["output"], !arguments.has("resume"), !StandardOutput.isNamed(by: path) {
       try OutputFile.check(OutputName(path), besides: input)
     }
-    do throws(ControlError) { if let port = settings.metricsPort { try MetricsServer.check(port: port) } } catch {
-      throw refused(metrics: error)
-    }
-    do throws(ControlError) { if let place = settings.configuration.control { try ControlServer.check(place) } } catch {
-      throw refused(control: error)
-    }
-  }
-
-  private static func refused(control error: ControlError) -> CommandError { CommandError(.usage, "control: \(error)") }
-
-  private static func refused(metrics error: ControlError) -> CommandError {
-    CommandError(.usage, "--metrics-port: \(error)")
-  }
-
-  private static func startControl(
-    _ settings: RunSettings, _ engine: Engine, _ reload: SIGHUPReload, isQuiet: Bool
-  ) throws(CommandError) -> ControlServer? {
-    guard let place = settings.configuration.control else { return nil }
-    do throws(ControlError) {
-      let control = try ControlServer(engine, at: place) { (new) async throws(SwapError) in try await reload.apply(new)
-      }
-      if !isQuiet { StandardError.say("control socket: \(control.path)", .info) }
-      return control
-    } catch {
-      WaitingThread.run { await engine.shutdown(drain: .zero) }
-      throw refused(control: error)
-    }
-  }
-
-  private static func startMetrics(
-    _ settings: RunSettings, _ engine: Engine, isQuiet: Bool
-  ) throws(CommandError) -> MetricsServer? {
-    guard let port = settings.metricsPort else { return nil }
-    do throws(ControlError) {
-      let metrics = try MetricsServer(engine, port: port)
-      if !isQuiet { StandardError.say("metrics: \(metrics.url)", .info) }
-      return metrics
-    } catch {
-      WaitingThread.run { await engine.shutdown(drain: .zero) }
-      throw refused(metrics: error)
-    }
+    try settings.places.check()
   }
 
   /// The descriptors that a run can need besides one for each request in flight: for files, loops and plugins, and for

@@ -21,8 +21,7 @@ struct RunSettings: Sendable {
   let defaults: RunDefaults
   /// The requests of an archive, in place of lines of input.
   let archived: ArchivedRequests?
-  /// The port for metrics. If it is nil, no metrics are served; 0 selects any free port.
-  let metricsPort: UInt16?
+  let places: EngineServices.Places
 
   init(_ arguments: ParsedArguments) throws(CommandError) {
     let file = arguments["config"]
@@ -36,7 +35,8 @@ struct RunSettings: Sendable {
     hasMetadata = arguments.has("metadata")
     hasJSONBodies = arguments.has("json-bodies")
     defaults = try RunDefaults(arguments)
-    metricsPort = try arguments.integer("metrics-port", 0...65535).map { UInt16($0) }
+    places = EngineServices.Places(
+      control: configuration.control, metricsPort: try arguments.integer("metrics-port", 0...65535).map { UInt16($0) })
     drain = try arguments.duration("drain") ?? .seconds(30)
     interval = try Self.interval(arguments, "rate")
     hostLimits = HostLimits(

@@ -244,6 +244,9 @@ struct TransactionMachine: Sendable {
   /// The body was gathered, and can be sent more than once.
   mutating func bodyBecameReplayable() { plan.isReplayable = true }
 
+  /// A part of the body was read, and the body cannot be produced again.
+  mutating func bodyWasRead() { plan.isReplayable = false }
+
   /// The error for which the transaction has ended the transfer early; nil if there was none.
   var causeOfCut: TransactionError? {
     switch phase {

@@ -32,8 +32,12 @@ struct Deadlines {
   /// Whether the clock of the attempt is stopped, while the transfer waits for a stage, the sink or the caller's stream.
   var isAttemptStopped: Bool { attemptRest != nil }
 
-  /// Stops or continues the clock of the attempt. Does nothing for an attempt without a limit.
+  /// Whether the transfer waits for a stage, the sink or the caller's stream.
+  private(set) var isHeld = false
+
+  /// Stops or continues the clock of the attempt. Does nothing to the clock of an attempt without a limit.
   mutating func runAttempt(_ isRunning: Bool, at now: Instant) {
+    isHeld = !isRunning
     if isRunning, let rest = attemptRest.take() {
       attempt = now.advanced(byNanoseconds: rest)
     } else if !isRunning, attemptRest == nil, attempt != .distantFuture {

@@ -10,17 +10,28 @@ extension Transaction {
 
   /// Decides what happens to the response body when the head has arrived.
   func decideBody() {
-    guard pipeline.responseStagesWantBody || pipeline.changesResponsePieces || !responseBodyAskers.isEmpty
+    let isGathered = isGathered
+    guard
+      pipeline.responseStagesWantBody || pipeline.changesResponsePieces || !responseBodyAskers.isEmpty || isGathered
     else {
-      return
+      // The head of an earlier hop can have decided otherwise.
+      return machine.decideBody(isWanted: false, streams: sink != nil)
     }
     let stages = pipeline.responseStages
     machine.decideBody(
       isWanted: stages.contains { wantsResponseBody($0) && matches($0) },
-      streams: sink != nil || stages.contains { isPieceStage($0, .responsePieces) })
+      streams: sink != nil && !isGathered || stages.contains { isPieceStage($0, .responsePieces) })
   }
 
-  private func wantsResponseBody(_ binding: StageBinding) -> Bool {
+  /// Whether the body is so short that the sink gets it with the result.
+  private var isGathered: Bool {
+    guard let limit = sink?.gatheredBytes, limit > 0, let count = responseForms.native?.headers.contentLength else {
+      return false
+    }
+    return count <= limit
+  }
+
+  func wantsResponseBody(_ binding: StageBinding) -> Bool {
     binding.capabilities.contains(.wantsResponseBody)
       || (!responseBodyAskers.isEmpty && responseBodyAskers.contains(binding.interceptor.identity))
   }
@@ -312,7 +323,7 @@ extension Transaction {
   /// server does not cause this delay.
   func bodyHoldChanged() {
     let isHeld = requestPassage?.isHeld == true || responsePassage?.isHeld == true
-    guard deadlines.isAttemptStopped != isHeld else { return }
+    guard deadlines.isHeld != isHeld else { return }
     if !isHeld { noteActivity() }
     deadlines.runAttempt(!isHeld, at: loop.now)
     armTimer()

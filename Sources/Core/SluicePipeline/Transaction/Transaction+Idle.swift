@@ -22,7 +22,7 @@ extension Transaction {
     guard let limit = options?.value.idleTimeout else { return endIdle() }
     // The attempt's clock stops while the transfer waits for a stage, the sink or the caller's stream.
     let due =
-      !deadlines.isAttemptStopped && !isSuspended ? deadlines.lastActivity + limit : now + max(limit, .milliseconds(1))
+      !deadlines.isHeld && !isSuspended ? deadlines.lastActivity + limit : now + max(limit, .milliseconds(1))
     guard due <= now else {
       deadlines.idle = due
       return

@@ -112,6 +112,16 @@ extension Transaction: TransferObserver {
     emitInformational(status: status)
     if pipeline.takesInformational { callInformational(status, headers) }
     if isObserved { tellInformational(status, headers) }
+    sink?.receiveInformational(status, headers)
+  }
+
+  package var wantsDecodedBody: Bool {
+    guard pipeline.responseStagesWantBody || pipeline.changesResponsePieces || !responseBodyAskers.isEmpty else {
+      return false
+    }
+    return pipeline.responseStages.contains {
+      (wantsResponseBody($0) || $0.capabilities.contains(.responsePieces)) && matches($0)
+    }
   }
 
   private func callInformational(_ status: Int, _ headers: HeaderFields) {
@@ -132,6 +142,7 @@ extension Transaction: TransferObserver {
   package func transferDidReceiveHead(_ head: consuming Response) -> BodyDisposition {
     guard !machine.isDone else { return .discard }
     noteActivity()
+    if let options, options.value.endsAttemptAtHead { deadlines.endAttempt() }
     responseForms.replace(with: consume head)
     hasOwnResponseBody = false
     thisHop.wireStatus = responseStatus

@@ -9,6 +9,7 @@ extension RequestOptions {
       options.maximumStreamedBytes = max(0, maximumResponseBytes)
     }
     options.decodesContent = decodesContent
+    options.decodesOnDemand = decodesOnDemand
     options.expectsContinue = expectsContinue
     options.priority = priority
     options.hasRoute = identity != nil || unixSocket != nil

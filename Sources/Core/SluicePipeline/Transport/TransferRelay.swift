@@ -8,6 +8,8 @@ package protocol TransferRelay: TransferObserver {
 }
 
 extension TransferRelay {
+  package var wantsDecodedBody: Bool { observer.wantsDecodedBody }
+
   package func transferDidMeet(_ challenge: HandshakeChallenge, answer: @escaping (HandshakeDecision?) -> Void) {
     observer.transferDidMeet(challenge, answer: answer)
   }

@@ -84,6 +84,8 @@ package struct TransferOptions: Sendable {
   package var handshake: HandshakePolicy?
   /// Whether the body is decoded, if the settings of the transport want that too.
   package var decodesContent = true
+  /// Whether the body is decoded only if the observer wants that (``TransferObserver/wantsDecodedBody``).
+  package var decodesOnDemand = false
   /// Whether a large body may wait for a 100 response.
   package var expectsContinue = true
   /// The priority of the hop while it waits for a connection.
@@ -173,6 +175,11 @@ package protocol TransferObserver: AnyObject {
   /// An informational (1xx) response.
   func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields)
 
+  /// Whether the body is needed without its content codings. Read before the head is passed on, if
+  /// ``TransferOptions/decodesOnDemand`` is set and the body has codings that the transport can undo. If this is true,
+  /// the fields of the head describe the decoded body.
+  var wantsDecodedBody: Bool { get }
+
   /// The head of the final response has arrived; its body is still empty.
   func transferDidReceiveHead(_ head: consuming Response) -> BodyDisposition
 
@@ -192,6 +199,7 @@ package protocol TransferObserver: AnyObject {
 }
 
 extension TransferObserver {
+  package var wantsDecodedBody: Bool { true }
   package func transferDidMeet(_ challenge: HandshakeChallenge, answer: @escaping (HandshakeDecision?) -> Void) {
     answer(.performDefaultHandling)
   }

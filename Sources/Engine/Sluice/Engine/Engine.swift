@@ -71,6 +71,9 @@ public final class Engine: Sendable {
   /// The configuration of the serving snapshot.
   package var configuration: Configuration { swaps.published.configuration }
 
+  /// The number of the snapshot on which new transactions run.
+  package var snapshotNumber: Int { swaps.published.number }
+
   /// The limit for response bodies that are collected.
   package var maximumHeldResponseBytes: Int { swaps.published.configuration.transport.maximumHeldResponseBytes }
 

@@ -32,7 +32,8 @@ final class SwapCoordinator: Sendable {
     self.log = log
     let runtime = HostRuntime(
       loops: workers.map(\.environment), programName: "sluice", programVersion: Product.version,
-      callOuts: configuration.callOutLimits, blockingCalls: configuration.limits.blockingCalls,
+      isShared: configuration.isShared, callOuts: configuration.callOutLimits,
+      blockingCalls: configuration.limits.blockingCalls,
       credentials: Credentials.answer,
       minimumLogLevel: PluginLogEntry.Level(minimumLogLevel), log: { log(LogLine($0)) })
     hosting = PluginHosting(runtime: runtime, log: log)

@@ -34,7 +34,7 @@ extension Configuration {
       ("transport.decode", new.decodesContent != old.decodesContent),
       ("transport.unixSocket", new.unixSocket != old.unixSocket), ("store", store != other.store),
       ("control", control != other.control), ("limits", limits != other.limits),
-      ("update", update != other.update),
+      ("update", update != other.update), ("serve", isShared && serve != other.serve),
     ]
     return differences.filter(\.1).map(\.0)
   }

@@ -50,6 +50,7 @@ extension Configuration {
     try root.checkObject([
       "plugins", "request", "issue", "response", "tracers", "deadline", "transport", "retry", "redirects", "validate",
       "requestId", "serviceName", "redact", "swap", "limits", "watchdog", "store", "control", "update", "attach",
+      "serve",
     ])
     if let node = root["update"] { try readUpdate(node) }
     if let node = root["plugins"] { try readPlugins(node) }
@@ -57,7 +58,7 @@ extension Configuration {
     issue = try stages(root["issue"])
     response = try stages(root["response"])
     tracers = try stages(root["tracers"])
-    if let node = root["deadline"] { deadline = try node.timeLimit() }
+    if let node = root["deadline"] { (deadline, namesDeadline) = (try node.timeLimit(), true) }
     if let node = root["transport"] { try readTransport(node) }
     if let node = root["retry"] { try readRetry(node) }
     if let node = root["redirects"] { try readRedirects(node) }
@@ -71,6 +72,7 @@ extension Configuration {
     if let node = root["store"] { store = try node.path() }
     if let node = root["control"] { try readControl(node) }
     if let node = root["attach"] { try readAttach(node) }
+    if let node = root["serve"] { try readServe(node) }
   }
 
   private mutating func readWatchdog(_ node: ConfigurationNode) throws(ConfigurationError) {

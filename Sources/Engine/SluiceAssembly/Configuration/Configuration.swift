@@ -69,6 +69,12 @@ public struct Configuration: Sendable {
   public var update: UpdateSettings?
   /// How the pipeline behaves inside programs under `sluice attach`; an engine ignores it.
   public var attach = AttachSettings()
+  /// How `sluice serve` serves clients; an engine ignores it.
+  package var serve = ServeSettings()
+  /// Whether the requests come from several clients. Read only when the engine starts.
+  package var isShared = false
+  /// Whether the text names a ``deadline``.
+  package var namesDeadline = false
 
   /// The installed plugins among which libraries were looked up by name. A configuration that arrives later over the
   /// control socket is read with the same value.

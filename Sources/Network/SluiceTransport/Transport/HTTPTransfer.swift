@@ -311,8 +311,9 @@ final class HTTPTransfer: Transfer {
     guard let observer else { return }
     version = head.version
     let receiver = transport.takeReceiver()
+    let codings = codings(head, &headers)
     receiver.prepare(
-      options, codings: codings(head, headers), announcedBytes: head.announcedBytes,
+      options, codings: codings, announcedBytes: head.announcedBytes,
       isEndKnown: !head.endsWithConnection, owner: self)
     self.receiver = receiver
     receiver.begin(
@@ -393,13 +394,16 @@ final class HTTPTransfer: Transfer {
   }
 
   /// The codings that must be decoded.
-  private func codings(_ head: Head, _ headers: borrowing HeaderFields) -> ContentCodings {
+  private func codings(_ head: Head, _ headers: inout HeaderFields) -> ContentCodings {
     var codings = ContentCodings()
     // A part of a coded body cannot be decoded (RFC 9110 §15.3.7).
     if head.hasContentCoding, head.status != 206, transport.decodesContent, options.decodesContent {
       for value in headers[values: "content-encoding"] { codings.append(value) }
       // The transport has not asked for a coding that it does not know, so the body stays as it is.
       if codings.hasUnknown { codings = ContentCodings() }
+      if options.decodesOnDemand, !codings.isEmpty {
+        if observer?.wantsDecodedBody == true { headers.describeDecodedBody() } else { codings = ContentCodings() }
+      }
     }
     // Transfer codings come last, because a server applies them after the content codings.
     if head.hasTransferCoding {

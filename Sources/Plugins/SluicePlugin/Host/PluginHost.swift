@@ -12,6 +12,9 @@ public struct PluginHost: Sendable {
   public let programVersion: String
   /// Whether the plugin runs in a trial, in a child process: it must then change nothing outside of that process.
   public let isTrial: Bool
+  /// Whether requests come from several clients, as in a gateway: what the plugin keeps of the responses to one client
+  /// must not go to another, unless HTTP allows it.
+  public let isShared: Bool
   /// Whether the host can make another attempt. Otherwise ``RetryRequestError`` fails the request; a plugin that
   /// depends on retries must require `SLUICE_FEATURE_RETRY`.
   public let canRetry: Bool
@@ -22,6 +25,7 @@ public struct PluginHost: Sendable {
     programName = String(host.pointee.name)
     programVersion = String(host.pointee.version)
     isTrial = host.pointee.flags & UInt32(SLUICE_HOST_TRIAL) != 0
+    isShared = host.pointee.flags & UInt32(SLUICE_HOST_SHARED) != 0
     canRetry = host.pointee.features & UInt32(SLUICE_FEATURE_RETRY) != 0
   }
 

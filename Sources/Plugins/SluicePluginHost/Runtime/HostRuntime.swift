@@ -21,6 +21,7 @@ package final class HostRuntime: Sendable {
   package let programVersion: String
   package let features: HostFeatures
   package let isTrial: Bool
+  package let isShared: Bool
   /// Whether another process has checked that the plugins' schemas are valid; a check costs a millisecond.
   let trustsSchemas: Bool
   /// Whether call-outs in a trial are answered instead of refused.
@@ -59,6 +60,7 @@ package final class HostRuntime: Sendable {
   ///   - features: the features that the host offers its plugins. Calls of other features return "not supported", and
   ///     functions of a plugin for other features are never called.
   ///   - isTrial: whether the plugins run in a trial: `SLUICE_HOST_TRIAL`.
+  ///   - isShared: whether requests come from several clients: `SLUICE_HOST_SHARED`.
   ///   - callOuts: the limits for requests that plugins make themselves.
   ///   - blockingCalls: the maximum number of BLOCKING calls under way, including those that wait.
   ///   - blockingThreads: the maximum number of BLOCKING calls that run at the same time.
@@ -69,7 +71,7 @@ package final class HostRuntime: Sendable {
   ///   - log: called on any thread; must not block for long.
   package init(
     loops: [LoopEnvironment], programName: String, programVersion: String, features: HostFeatures = .offered,
-    isTrial: Bool = false, trustsSchemas: Bool = false,
+    isTrial: Bool = false, isShared: Bool = false, trustsSchemas: Bool = false,
     callOuts: CallOutLimits = CallOutLimits(), blockingCalls: Int = 1_024, blockingThreads: Int = 16,
     credentials: CredentialAnswer? = nil,
     minimumLogLevel: PluginLogEntry.Level = .debug,
@@ -80,6 +82,7 @@ package final class HostRuntime: Sendable {
     self.programVersion = programVersion
     self.features = features
     self.isTrial = isTrial
+    self.isShared = isShared
     self.trustsSchemas = trustsSchemas
     answersCallOuts = loops.contains { $0.callOutTransport != nil }
     limits = Locked(callOuts)

@@ -44,7 +44,8 @@ package enum HostTable {
     var table = sluice_host()
     table.size = UInt32(MemoryLayout<sluice_host>.size)
     table.abi = UInt32(SLUICE_ABI_VERSION)
-    table.flags = runtime.isTrial ? UInt32(SLUICE_HOST_TRIAL) : 0
+    table.flags =
+      (runtime.isTrial ? UInt32(SLUICE_HOST_TRIAL) : 0) | (runtime.isShared ? UInt32(SLUICE_HOST_SHARED) : 0)
     table.features = runtime.features.rawValue
     table.exchange = ExchangeTable.shared
     table.resume = { HostTable.resume($0, $1, $2) }

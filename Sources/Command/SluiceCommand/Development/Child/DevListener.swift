@@ -25,8 +25,8 @@ final class DevListener: Sendable {
       throw CommandError(.usage, "--listen needs \"transport.baseURL\" in the configuration: that is where requests go")
     }
     let notices = ClientNotices(owning: ClientNotices.inheritedDescriptor)
-    guard let (host, port) = ListenPlace.parse(place),
-      let listener = notices.takeListener(at: .tcp(host: host, port: port))
+    guard let parsed = ServeSettings.Listener(place),
+      let listener = notices.takeListener(at: .tcp(host: parsed.host, port: parsed.port))
     else { throw CommandError(.failed, "--listen: the supervisor has passed no socket for \"\(place)\"") }
     var options = ServerOptions()
     // Each head that the engine accepts from a server has room beside the head of a request.
@@ -36,7 +36,7 @@ final class DevListener: Sendable {
     let clients = WaitingClients()
     do {
       server = try EmbeddedServer(accepting: listener, options: options) { request in
-        Self.respond(to: request, named: host, engine, reporter, recordings, notices, clients)
+        Self.respond(to: request, named: parsed.host, engine, reporter, recordings, notices, clients)
       }
     } catch { throw CommandError(.usage, "--listen: \(error)") }
   }
@@ -142,18 +142,5 @@ final class DevListener: Sendable {
   private static func bytes(of body: Body) -> [UInt8] {
     if case .file(let file) = body { return (try? FileContent.read(file)) ?? [] }
     return body.bytes ?? []
-  }
-}
-
-/// `8080`, `127.0.0.1:8080`, `[::1]:8080`.
-enum ListenPlace {
-  static func parse(_ text: String) -> (host: String, port: UInt16)? {
-    guard let colon = text.lastIndex(of: ":") else { return UInt16(text).map { ("127.0.0.1", $0) } }
-    var host = text[..<colon]
-    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-    guard let port = UInt16(text[text.index(after: colon)...]), !host.isEmpty || colon == text.startIndex else {
-      return nil
-    }
-    return (host.isEmpty ? "127.0.0.1" : String(host), port)
   }
 }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import SluiceAssembly
 import SluiceMessages
 import SluiceServer
 
@@ -13,10 +14,10 @@ final class DevEndpoint: Sendable {
 
   /// - Parameter place: `HOST:PORT`.
   init(_ place: String) throws(CommandError) {
-    guard let (host, port) = ListenPlace.parse(place) else {
+    guard let parsed = ServeSettings.Listener(place) else {
       throw CommandError(.usage, "--listen: expected a port, or an address and a port, found \(PlainText.quote(place))")
     }
-    do { listener = try SharedListener(on: .tcp(host: host, port: port)) } catch {
+    do { listener = try SharedListener(on: .tcp(host: parsed.host, port: parsed.port)) } catch {
       throw CommandError(.usage, "--listen: \(error)")
     }
   }

@@ -140,6 +140,7 @@ final class BodyPassage: @unchecked Sendable {
     }
     do {
       let piece = try stream.read(Self.pieceBytes)
+      if stream.isUnread?() == false { transaction?.machine.bodyWasRead() }
       turnBytes += piece?.count ?? 0
       byteCount += piece?.count ?? 0
       try checkLength(stream, isOver: piece == nil)

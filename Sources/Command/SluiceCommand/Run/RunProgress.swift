@@ -4,45 +4,24 @@ import SluiceAssembly
 import SluicePipeline
 import SluiceSupport
 
-/// A line on a terminal with the progress of a run: count, rate, errors and latencies, and the remaining time if the
-/// size of the input is known.
-final class ProgressBar: Sendable {
-  private static let interval = Duration.milliseconds(200)
-  private static let clearLine = "\r\u{1B}[K"
-
+/// The line of a run: count, rate, errors and latencies, and the remaining time if the size of the input is known.
+struct RunProgress: LiveText {
   private let session: RunSession
+  private let engine: Engine
   private let input: InputLines
-  private let isFinished = Monitor(false)
-  private let thread: SystemThread
+  private var view: ProgressView
 
-  /// Returns nil if standard error is not a terminal, or if the arguments disable the progress bar.
-  init?(
-    _ arguments: ParsedArguments, _ session: RunSession, _ engine: Engine, _ input: InputLines
-  ) throws(CommandError) {
-    let terminal = Terminal.standardError
-    guard terminal.isTerminal, LogOutput.format == .text, !arguments.has("quiet"), !arguments.has("no-progress") else {
-      return nil
-    }
+  init(_ session: RunSession, _ engine: Engine, _ input: InputLines, _ terminal: Terminal) {
     self.session = session
+    self.engine = engine
     self.input = input
-    let isFinished = isFinished
-    thread = try SystemThread.begin("sluice-progress") {
-      var view = ProgressView(terminal: terminal, totalBytes: input.totalBytes)
-      while isFinished.wait(upTo: Self.interval, { $0 ? true : nil }) == nil {
-        let skipped = session.skippedBytes
-        let read = (consumed: max(input.consumedBytes, skipped), skipped: skipped)
-        let line = view.line(session.counts, session.inFlight, engine.metrics().duration, read)
-        StandardError.write(Self.clearLine + line)
-      }
-      StandardError.write(Self.clearLine)
-    }
+    view = ProgressView(terminal: terminal, totalBytes: input.totalBytes)
   }
 
-  /// Removes the line.
-  func finish() {
-    isFinished.withLock { $0 = true }
-    isFinished.broadcast()
-    thread.join()
+  mutating func line() -> String {
+    let skipped = session.skippedBytes
+    let read = (consumed: max(input.consumedBytes, skipped), skipped: skipped)
+    return view.line(session.counts, session.inFlight, engine.metrics().duration, read)
   }
 }
 

@@ -1,0 +1,84 @@
+import SluiceAssembly
+import SluiceMessages
+import SluiceServer
+
+/// The fields that tell an upstream who the client is: `Forwarded` (RFC 7239) and its predecessors.
+struct ForwardingFields {
+  private let mode: ServeSettings.Forwarded
+  /// What the client has sent; empty unless it is kept.
+  private var forwarded = ""
+  private var addresses = ""
+  private var host = ""
+  private var scheme = ""
+
+  init(_ mode: ServeSettings.Forwarded) { self.mode = mode }
+
+  /// Takes a field of the client. Returns false for a field that is passed on like any other.
+  mutating func take(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+    guard mode != .none, Self.isForwarding(name) else { return false }
+    switch name.count {
+    case 9: keep(value, in: \.forwarded)
+    case 15 where FieldSyntax.equals(name, "x-forwarded-for"): keep(value, in: \.addresses)
+    case 16 where FieldSyntax.equals(name, "x-forwarded-host"): keep(value, in: \.host)
+    case 17 where FieldSyntax.equals(name, "x-forwarded-proto"): keep(value, in: \.scheme)
+    // With an underscore, it is dropped: some programs cannot tell it from a hyphen.
+    default: break
+    }
+    return true
+  }
+
+  /// Whether the field names a client. An underscore counts as a hyphen.
+  static func isForwarding(_ name: Span<UInt8>) -> Bool {
+    switch name.count {
+    case 9: FieldSyntax.equals(name, "forwarded")
+    case 15: isSpelled(name, "x-forwarded-for")
+    case 16: isSpelled(name, "x-forwarded-host")
+    case 17: isSpelled(name, "x-forwarded-proto")
+    default: false
+    }
+  }
+
+  private static func isSpelled(_ name: Span<UInt8>, _ lowercase: String) -> Bool {
+    let other = lowercase.utf8.span
+    for index in name.indices {
+      let byte = name[index] == UInt8(ascii: "_") ? UInt8(ascii: "-") : name[index]
+      guard byte == other[index] || byte | 0x20 == other[index] && byte != UInt8(ascii: "-") else { return false }
+    }
+    return true
+  }
+
+  private mutating func keep(_ value: Span<UInt8>, in path: WritableKeyPath<Self, String>) {
+    guard mode == .append, !value.isEmpty else { return }
+    let text = String(decoding: [UInt8](copying: value), as: UTF8.self)
+    self[keyPath: path] += self[keyPath: path].isEmpty ? text : ", \(text)"
+  }
+
+  /// Adds the fields of this hop.
+  func append(to fields: inout HeaderFields, _ stream: ServerStream) {
+    guard mode != .none else { return }
+    let client = stream.peer?.host
+    var element = "for=\(client.map(Self.node) ?? "unknown");proto=http"
+    if let named = stream.head.host { element += ";host=\(Self.value(named))" }
+    fields.append("Forwarded", Self.list(forwarded, element))
+    if let client { fields.append("X-Forwarded-For", Self.list(addresses, client)) }
+    // These two have one value: what the first gateway has seen.
+    if !host.isEmpty {
+      fields.append("X-Forwarded-Host", host)
+    } else if let named = stream.head.host {
+      fields.append("X-Forwarded-Host", named)
+    }
+    fields.append("X-Forwarded-Proto", scheme.isEmpty ? "http" : scheme)
+  }
+
+  private static func list(_ list: String, _ element: String) -> String {
+    list.isEmpty ? element : "\(list), \(element)"
+  }
+
+  /// An address as a node (RFC 7239 §6). An IPv6 address stands in brackets, and is quoted for that.
+  private static func node(_ address: String) -> String { address.contains(":") ? "\"[\(address)]\"" : address }
+
+  /// A host as a value: quoted unless it is a token. A host that was accepted has neither a quote nor a backslash.
+  private static func value(_ host: String) -> String {
+    FieldSyntax.isToken(host.utf8.span) ? host : "\"\(host)\""
+  }
+}

@@ -1,0 +1,60 @@
+package import Sluice
+package import SluiceAssembly
+package import SluiceServer
+import SluiceSupport
+
+/// Serves clients with the pipeline of an engine: each request of a client is one transaction, which goes to one
+/// upstream. It is a gateway in the sense of RFC 9110 §3.7, also called a reverse proxy.
+///
+///     var settings = ServeSettings()
+///     settings.upstream = "http://127.0.0.1:9000"
+///     let gateway = try Gateway(engine, on: ServeSettings.Listener(host: "127.0.0.1", port: 8080), settings)
+///     …
+///     gateway.drain(within: .seconds(30))
+///     await engine.shutdown()
+///
+/// A transaction begins on the loop that has accepted the connection, and stays there.
+package final class Gateway: Sendable {
+  private let server: Server
+
+  /// Listens when this returns. The loops of the engine serve the connections, so the gateway must end before the engine.
+  /// - Parameter settings: must name an upstream.
+  package init(
+    _ engine: Engine, on listener: ServeSettings.Listener, _ settings: ServeSettings,
+    observer: (any GatewayObserver)? = nil
+  ) throws(ServerError) {
+    let limits = ServerLimits(settings.limits, loops: engine.loops.count)
+    server = try Server(
+      on: .tcp(host: listener.host, port: listener.port), engine.loops, limits: limits,
+      GatewayHandler(engine, listener, settings, bufferBytes: limits.bufferBytes, observer))
+  }
+
+  /// The address with the actual port.
+  package var endpoint: ServerEndpoint { server.endpoint }
+
+  /// Accepts no further connections, and waits until the requests in flight are answered. Connections that are left when
+  /// the time has passed are closed. Blocks; must not be called on a loop of the engine.
+  /// - Returns: whether all requests were answered in time.
+  @discardableResult
+  package func drain(within limit: Duration) -> Bool { server.drain(within: limit) }
+
+  /// Does the same for several gateways at once.
+  package static func drain(_ gateways: [Gateway], within limit: Duration) -> Bool {
+    let deadline = MonotonicClock.now + limit
+    let waits = gateways.map { $0.server.beginDraining() }
+    return waits.reduce(true) { isInTime, wait in wait(max(.zero, deadline - MonotonicClock.now)) && isInTime }
+  }
+}
+
+extension ServerLimits {
+  /// - Parameter loops: the number of loops that share the connections.
+  fileprivate init(_ limits: ServeSettings.Limits, loops: Int) {
+    self.init()
+    if let count = limits.connections { connections = (count + loops - 1) / loops }
+    requestsPerConnection = limits.requestsPerConnection ?? requestsPerConnection
+    headTimeout = limits.headTimeout ?? headTimeout
+    idle = limits.idle ?? idle
+    bodyIdle = limits.bodyIdle ?? bodyIdle
+    bufferBytes = limits.bufferBytes ?? bufferBytes
+  }
+}

@@ -1,0 +1,122 @@
+import Glibc
+import Sluice
+import SluiceAssembly
+import SluiceGateway
+import SluiceMessages
+import SluicePipeline
+import SluicePluginHost
+import SluiceServer
+import SluiceSupport
+
+/// `sluice serve`.
+enum ServeCommand {
+  static let description = CommandDescription(
+    "serve", summary: "Serve clients with the pipeline, in front of a service",
+    operandAdvice: "name the service with --to, and the configuration with -c",
+    details: """
+      Each request of a client runs through the pipeline and goes to the service at --to; the client gets its response. Bodies
+      stream in both directions. Runs until SIGINT or SIGTERM, then finishes the requests in flight; a second signal ends it
+      at once. SIGHUP reads the configuration again: requests in flight continue, new ones run through the new pipeline. The
+      ports and the service stay those of the start.
+
+        sluice serve --listen 8080 --to http://127.0.0.1:9000 --plugin ./libtenant.so
+      """,
+    options: [
+      Option(
+        "config", "c", "FILE", "The configuration of the pipeline, with the ports and the service under \"serve\""),
+      Option(
+        "listen", "l", "[HOST:]PORT",
+        "Listen here (default host 127.0.0.1; port 0 takes any free port); may be repeated"),
+      Option("to", nil, "URL", "The service: a URL, whose path is put before each path, or unix:PATH"),
+      Option("drain", nil, "DURATION", "When interrupted, time for requests in flight to finish (default 30s)"),
+      Option("events", nil, "FILE", "Record every event of every transaction here, for \"sluice verify-trace\""),
+      Option("har", nil, "FILE", "Write an HTTP Archive (HAR) with an entry for each hop here; secrets are hidden"),
+      Option("record", nil, "FILE", "Record each request here, for \"sluice replay\"; secrets are hidden"),
+      Option("plugin", nil, "LIBRARY[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
+    ] + EngineServices.options + [
+      Option(
+        "log-format", nil, "FORMAT", words: ["text", "json"],
+        "Write messages as text (default), or each as a JSON document on one line (json)"),
+      Option(
+        "log-level", nil, "LEVEL", words: LogLine.Level.names,
+        "Write messages of this level and above: debug, info, warning, error"),
+      Option("no-progress", nil, nil, "Show no line with the traffic on a terminal"),
+      Option("quiet", "q", nil, "Show neither the line with the traffic nor the ports"),
+    ], run: { arguments throws(CommandError) in try run(arguments) })
+
+  private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
+    LogOutput.adopt(try LogOutput.Settings(arguments))
+    let plan = try ServePlan(arguments)
+    let signals = try ProcessSignals(takesHangUp: plan.file != nil, drain: plan.settings.drain)
+    try TaskPool.start()
+    try plan.places.check()
+    let sides = try SideOutputs(arguments, besides: nil)
+    let hasFailed = Locked(false)
+    sides.listen(
+      ByteOutput.Listener(
+        onRoom: {},
+        onFailure: { _ in
+          let isFirst = hasFailed.withLock { hasFailed in
+            defer { hasFailed = true }
+            return !hasFailed
+          }
+          // A second signal would end the command without a drain.
+          if isFirst, signals.received == nil { kill(getpid(), SIGTERM) }
+        }))
+    var configuration = plan.configuration
+    sides.append(to: &configuration)
+    let engine = try EngineStart.engine(configuration, updates: .followed, wrap: sides.wrapper)
+    let gateways = try gateways(engine, plan, sides)
+    let reload = EngineReload(
+      of: plan.file, engine,
+      complete: { (new) throws(CommandError) in
+        var complete = try plan.complete(new)
+        sides.append(to: &complete)
+        return complete
+      }, didApply: { _ in })
+    signals.onHangUp { reload.reload() }
+    let isQuiet = arguments.has("quiet")
+    let services = try EngineServices(engine, plan.places, reload, isQuiet: isQuiet)
+    if !isQuiet { sayPorts(gateways, plan.settings) }
+    let line = try LiveLine(arguments) { ServeProgress(engine, $0) }
+    var signalled = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
+    while signals.received == nil { poll(&signalled, 1, -1) }
+    engine.endIsNear()
+    let deadline = MonotonicClock.now + plan.settings.drain
+    let isInTime = Gateway.drain(gateways, within: plan.settings.drain)
+    WaitingThread.run { await engine.shutdown(drain: max(.zero, deadline - MonotonicClock.now)) }
+    services.stop()
+    line?.finish()
+    if let failure = sides.finish() { throw failure }
+    guard isInTime else {
+      throw CommandError(
+        .failed,
+        "not all requests were answered within the drain time of "
+          + "\(Figures.time(nanoseconds: plan.settings.drain.nanoseconds)); raise it with --drain")
+    }
+    return .succeeded
+  }
+
+  private static func gateways(
+    _ engine: Engine, _ plan: ServePlan, _ sides: SideOutputs
+  ) throws(CommandError) -> [Gateway] {
+    var gateways: [Gateway] = []
+    do throws(ServerError) {
+      for listener in plan.settings.listeners {
+        gateways.append(
+          try Gateway(engine, on: listener, plan.settings, observer: sides.isEmpty ? nil : sides))
+      }
+    } catch {
+      WaitingThread.run { await engine.shutdown(drain: .zero) }
+      throw CommandError(.usage, "--listen: \(error)")
+    }
+    return gateways
+  }
+
+  private static func sayPorts(_ gateways: [Gateway], _ settings: ServeSettings) {
+    let upstream = settings.unixSocket.map { "unix:\($0)" } ?? settings.upstream?.string ?? ""
+    for gateway in gateways { StandardError.say("http://\(gateway.endpoint) serves \(upstream)", .info) }
+  }
+}
+
+extension SideOutputs: GatewayObserver {}

@@ -1,0 +1,202 @@
+import SluiceIDNA
+import SluiceJSON
+package import SluiceMessages
+
+/// How `sluice serve` serves clients; the `serve` object of a configuration.
+package struct ServeSettings: Sendable, Hashable {
+  /// What happens to the fields that name the client: `Forwarded` (RFC 7239), `X-Forwarded-For`, `X-Forwarded-Host` and
+  /// `X-Forwarded-Proto`.
+  package enum Forwarded: String, Sendable, CaseIterable {
+    /// The fields of the client are replaced, because it can write anything into them.
+    case replace
+    /// The fields of the client are kept, and this hop is appended. For clients that are trusted gateways themselves.
+    case append
+    /// The fields of the client are passed on, and nothing is added.
+    case none
+  }
+
+  /// What happens to the trace context of the client (`traceparent`, `tracestate`, `baggage`).
+  package enum Trace: String, Sendable, CaseIterable {
+    /// Its trace is continued.
+    case extract
+    /// A new trace begins. The fields of the client are dropped.
+    case ignore
+  }
+
+  /// Which `Host` the upstream gets.
+  package enum Host: String, Sendable, CaseIterable {
+    /// The one that the client has sent.
+    case keep
+    /// The one of the upstream's URL.
+    case upstream
+  }
+
+  /// A port on which clients connect.
+  package struct Listener: Sendable, Hashable {
+    /// The host without brackets; an address or a local name.
+    package var host: String
+    package var port: UInt16
+    /// The clients that are served; nil if none was chosen, which only a loopback address accepts.
+    package var clients: Clients?
+
+    package init(host: String, port: UInt16, clients: Clients? = nil) {
+      self.host = host
+      self.port = port
+      self.clients = clients
+    }
+
+    package var isLoopback: Bool { ConnectionFacts.Address(host: host, port: Int(port)).isLoopback }
+
+    /// `8080`, `127.0.0.1:8080`, `[::1]:8080`; a port alone is on 127.0.0.1. Nil for other texts.
+    package init?(_ text: String) {
+      guard let colon = text.lastIndex(of: ":") else {
+        guard let port = UInt16(text) else { return nil }
+        self.init(host: "127.0.0.1", port: port)
+        return
+      }
+      var host = text[..<colon]
+      if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+      guard let port = UInt16(text[text.index(after: colon)...]), !host.isEmpty || colon == text.startIndex else {
+        return nil
+      }
+      self.init(host: host.isEmpty ? "127.0.0.1" : String(host), port: port)
+    }
+  }
+
+  /// The clients of a port.
+  package enum Clients: Sendable, Hashable {
+    /// Everybody who reaches the port.
+    case open
+    /// Clients with an address in one of these ranges.
+    case ranges([AddressRange])
+
+    package func contain(_ address: ConnectionFacts.Address?) -> Bool {
+      switch self {
+      case .open: true
+      case .ranges(let ranges): address.map { address in ranges.contains { $0.contains(address.host) } } ?? false
+      }
+    }
+  }
+
+  /// What clients are allowed. A value that is nil has the default of the server.
+  package struct Limits: Sendable, Hashable {
+    /// Open connections on each port.
+    package var connections: Int?
+    package var requestsPerConnection: Int?
+    package var headTimeout: Duration?
+    package var idle: Duration?
+    package var bodyIdle: Duration?
+    package var bufferBytes: Int?
+  }
+
+  package var listeners: [Listener] = []
+  /// Where requests go. The path is put before the path of each request. Nil if none was given.
+  package var upstream: HTTPURL?
+  /// The path of the Unix socket on which the upstream listens; nil for TCP.
+  package var unixSocket: String?
+  package var forwarded = Forwarded.replace
+  package var trace = Trace.extract
+  package var host = Host.keep
+  package var limits = Limits()
+  /// How long requests in flight can take after a signal to end.
+  package var drain = Duration.seconds(30)
+
+  package init() {}
+
+  /// Sets the upstream from a text: a URL without user, query and fragment, or `unix:PATH`.
+  /// - Parameter resolve: makes a path absolute.
+  package mutating func setUpstream(
+    _ text: String, resolve: (String) -> String
+  ) throws(MessageError) {
+    if text.hasPrefix(Self.unixPrefix) {
+      let path = String(text.dropFirst(Self.unixPrefix.count))
+      guard !path.isEmpty else { throw MessageError(.invalidURL, "upstream", "expected a path after \"unix:\"") }
+      upstream = "http://localhost/"
+      unixSocket = resolve(path)
+      return
+    }
+    let url = try HTTPURL(text, hosts: .idna)
+    guard url.userInfo == nil else {
+      throw MessageError(
+        .invalidURL, "upstream",
+        "the URL has a user or a password; set credentials with an issue stage such as bearer-auth")
+    }
+    guard url.query == nil, !text.contains("#") else {
+      throw MessageError(
+        .invalidURL, "upstream", "the URL has a query or a fragment; only scheme, host, port and path count")
+    }
+    upstream = url
+    unixSocket = nil
+  }
+
+  private static let unixPrefix = "unix:"
+}
+
+extension Configuration {
+  mutating func readServe(_ node: ConfigurationNode) throws(ConfigurationError) {
+    try node.checkObject(["listen", "to", "forwarded", "trace", "host", "limits", "drain"])
+    var serve = ServeSettings()
+    for listener in try node["listen"]?.elements() ?? [] { serve.listeners.append(try Self.listener(listener)) }
+    if let to = node["to"] {
+      let text = try to.string()
+      do throws(MessageError) { try serve.setUpstream(text) { to.source.resolve($0) } } catch {
+        throw to.error(error.reason)
+      }
+    }
+    if let forwarded = node["forwarded"] { serve.forwarded = try forwarded.word(ServeSettings.Forwarded.self) }
+    if let trace = node["trace"] { serve.trace = try trace.word(ServeSettings.Trace.self) }
+    if let host = node["host"] { serve.host = try host.word(ServeSettings.Host.self) }
+    if let limits = node["limits"] { serve.limits = try Self.serveLimits(limits) }
+    if let drain = node["drain"] { serve.drain = try drain.duration() }
+    self.serve = serve
+  }
+
+  private static func listener(_ node: ConfigurationNode) throws(ConfigurationError) -> ServeSettings.Listener {
+    try node.checkObject(["at", "clients"])
+    guard let at = node["at"] else { throw node.error("\"at\" is missing: the port, or the address and the port") }
+    let text = try at.string()
+    guard var listener = ServeSettings.Listener(text) else {
+      throw at.error("expected a port, or an address and a port, found \(PlainText.quote(text))")
+    }
+    if let clients = node["clients"] { listener.clients = try Self.clients(clients) }
+    guard listener.clients != nil || listener.isLoopback else {
+      throw at.error(
+        "other machines reach this address, so \"clients\" must say who is served",
+        advice: "add \"clients\": \"open\", or a list of address ranges such as [\"10.0.0.0/8\"]")
+    }
+    return listener
+  }
+
+  private static func clients(_ node: ConfigurationNode) throws(ConfigurationError) -> ServeSettings.Clients {
+    if node.value.isArray {
+      var ranges: [AddressRange] = []
+      for element in try node.elements() {
+        let text = try element.string()
+        guard let range = AddressRange(text) else {
+          throw element.error("expected an address or a range such as \"10.0.0.0/8\", found \(PlainText.quote(text))")
+        }
+        ranges.append(range)
+      }
+      guard !ranges.isEmpty else { throw node.error("the list is empty, so nobody would be served") }
+      return .ranges(ranges)
+    }
+    guard try node.string() == "open" else {
+      throw node.error("expected \"open\" or a list of address ranges, found \(node.value)")
+    }
+    return .open
+  }
+
+  private static func serveLimits(_ node: ConfigurationNode) throws(ConfigurationError) -> ServeSettings.Limits {
+    try node.checkObject([
+      "connections", "requestsPerConnection", "headTimeout", "idle", "bodyIdle", "bufferBytes",
+    ])
+    var limits = ServeSettings.Limits()
+    limits.connections = try node["connections"]?.integer(1...1_000_000)
+    limits.requestsPerConnection = try node["requestsPerConnection"]?.integer(1...1_000_000_000)
+    limits.headTimeout = try node["headTimeout"]?.timeLimit()
+    limits.idle = try node["idle"]?.timeLimit()
+    limits.bodyIdle = try node["bodyIdle"]?.timeLimit()
+    limits.bufferBytes = try node["bufferBytes"]?.integer(16_384...(1 << 30))
+    return limits
+  }
+}
