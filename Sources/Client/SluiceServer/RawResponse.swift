@@ -1,3 +1,4 @@
+import CLinux
 import CMicrohttpd
 import Glibc
 
@@ -18,6 +19,6 @@ struct RawResponse {
   /// Writes the response as far as the socket has room, and shuts the socket down for writing.
   func writeLast(to descriptor: Int32) {
     _ = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)) }
-    shutdown(descriptor, Int32(SHUT_WR))
+    shutdown(descriptor, sluice_shutdown_sending)
   }
 }

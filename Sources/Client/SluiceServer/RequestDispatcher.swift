@@ -1,3 +1,4 @@
+import CLinux
 import CMicrohttpd
 import Glibc
 import SluiceSupport
@@ -116,7 +117,7 @@ final class RequestDispatcher: Sendable {
   /// libmicrohttpd then treats as if its client had disconnected.
   func opened(_ connection: Connection) {
     let leaving = connections?.withLock { $0.open(connection.id, descriptor: connection.descriptor) }
-    if let leaving { shutdown(leaving, Int32(SHUT_RDWR)) }
+    if let leaving { shutdown(leaving, sluice_shutdown_both) }
   }
 
   func closed(_ connection: Connection) { connections?.withLock { $0.close(connection.id) } }

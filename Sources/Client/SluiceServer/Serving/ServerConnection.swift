@@ -449,7 +449,7 @@ final class ServerConnection {
   /// Everything is sent. The end of this side tells the client so.
   private func beginLingering() {
     lingers = false
-    shutdown(socket.descriptor, Int32(SHUT_WR))
+    shutdown(socket.descriptor, sluice_shutdown_sending)
     held = []
     port.readLater(self)
   }

@@ -35,7 +35,7 @@ package final class TrialProcess: Sendable {
     let report = begin(channel.raw) ? Self.ask(request, over: channel.raw, until: deadline) : nil
     let isLate = MonotonicClock.now >= deadline
     let isCancelled = finish()
-    shutdown(channel.raw, Int32(SHUT_RDWR))
+    shutdown(channel.raw, sluice_shutdown_both)
     let ending = Self.end(process)
     if let hindrance = report?.hindrance { throw unavailable(hindrance) }
     if let report { return report }
@@ -78,7 +78,7 @@ package final class TrialProcess: Sendable {
   /// ends.
   package func cancel() {
     state.withLock { state in
-      if case .running(let channel) = state { shutdown(channel, Int32(SHUT_RDWR)) }
+      if case .running(let channel) = state { shutdown(channel, sluice_shutdown_both) }
       state = .cancelled
     }
   }

@@ -90,6 +90,6 @@ final class HeldClients: Sendable {
       """
     let bytes = Array(head.utf8) + (client.isHead ? [] : body)
     _ = write(client.descriptor, bytes, bytes.count)
-    shutdown(client.descriptor, Int32(SHUT_WR))
+    shutdown(client.descriptor, sluice_shutdown_sending)
   }
 }
