@@ -21,7 +21,7 @@ final class GatewayHandler: ServerHandler {
   /// Where its path begins.
   private let pathStart: Int
   /// What `Via` says about this gateway. A request that has it already has passed through this gateway.
-  private let pseudonym: String
+  private let pseudonym: [UInt8]
   /// The host that clients use on this machine; nil if `Host` is not checked.
   private let localName: String?
 
@@ -39,7 +39,7 @@ final class GatewayHandler: ServerHandler {
     if start.last == UInt8(ascii: "/") { start.removeLast() }
     urlStart = start
     pathStart = upstream.origin.description.utf8.count
-    pseudonym = "sluice-" + String(UInt32.random(in: 1 ... .max), radix: 16)
+    pseudonym = Array("sluice-\(String(UInt32.random(in: 1 ... .max), radix: 16))".utf8)
     localName = listener.isLoopback ? listener.host : nil
     var template = Request(url: upstream)
     // The client decides about these, and a gateway adds nothing by itself.
@@ -158,11 +158,18 @@ final class GatewayHandler: ServerHandler {
     }
     if settings.host == .keep, head.form == .absolute, let host = head.host { fields.append("Host", host) }
     forwarding.append(to: &fields, stream)
-    let previous = String(decoding: via, as: UTF8.self)
-    guard !previous.contains(pseudonym) else { throw .loop }
-    let version = head.version == .http10 ? "1.0" : "1.1"
-    fields.append("Via", previous.isEmpty ? "\(version) \(pseudonym)" : "\(previous), \(version) \(pseudonym)")
+    guard !isOwn(via) else { throw .loop }
+    if !via.isEmpty { via.append(contentsOf: ", ".utf8) }
+    via.append(contentsOf: (head.version == .http10 ? "1.0 " : "1.1 ").utf8)
+    via.append(contentsOf: pseudonym)
+    fields.append("Via".utf8.span, via.span)
     return fields
+  }
+
+  /// Whether a `Via` names this gateway.
+  private func isOwn(_ via: [UInt8]) -> Bool {
+    guard via.count >= pseudonym.count else { return false }
+    return (0...via.count - pseudonym.count).contains { via[$0...].starts(with: pseudonym) }
   }
 
   /// The trailers of a client that the upstream gets. Some programs read trailers like fields of the head, so those that the

@@ -31,7 +31,11 @@ package enum SentResponseHead {
   package static func append(
     to buffer: inout [UInt8], status: Int, _ fields: HeaderFields, _ framing: Framing, _ persistence: Persistence
   ) {
-    buffer.append(contentsOf: "HTTP/1.1 \(status) \(reason(of: status))\r\n".utf8)
+    buffer.append(contentsOf: "HTTP/1.1 ".utf8)
+    append(decimal: status, to: &buffer)
+    buffer.append(UInt8(ascii: " "))
+    buffer.append(contentsOf: reason(of: status).utf8)
+    buffer.append(contentsOf: ChunkEncoder.lineEnd)
     let bytes = fields.buffer.span
     for index in fields.indices {
       let (name, value) = (fields.nameRange(at: index), fields.valueRange(at: index))
@@ -43,7 +47,10 @@ package enum SentResponseHead {
     }
     switch framing {
     case .none: break
-    case .length(let count): buffer.append(contentsOf: "Content-Length: \(count)\r\n".utf8)
+    case .length(let count):
+      buffer.append(contentsOf: "Content-Length: ".utf8)
+      append(decimal: count, to: &buffer)
+      buffer.append(contentsOf: ChunkEncoder.lineEnd)
     case .chunked: buffer.append(contentsOf: "Transfer-Encoding: chunked\r\n".utf8)
     case .close: break
     }
@@ -53,6 +60,17 @@ package enum SentResponseHead {
       buffer.append(contentsOf: "Connection: keep-alive\r\n".utf8)
     }
     buffer.append(contentsOf: ChunkEncoder.lineEnd)
+  }
+
+  /// Appends a number that is not negative. An interpolated string would cost much more.
+  private static func append(decimal number: Int, to buffer: inout [UInt8]) {
+    let start = buffer.count
+    var rest = number
+    repeat {
+      buffer.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+      rest /= 10
+    } while rest > 0
+    buffer[start...].reverse()
   }
 
   /// Whether a response with this status never has a body (RFC 9110 §6.4.1).

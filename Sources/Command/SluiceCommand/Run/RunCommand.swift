@@ -42,13 +42,7 @@ enum RunCommand {
       Option("json-bodies", nil, nil, "Give the bodies of responses as JSON if they are JSON"),
       Option("metadata", nil, nil, "Add to each result the original and the sent request, the final URL and timings"),
       Option("plugin", nil, "LIBRARY[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
-    ] + EngineServices.options + [
-      Option(
-        "log-format", nil, "FORMAT", words: ["text", "json"],
-        "Write messages as text (default), or each as a JSON document on one line (json)"),
-      Option(
-        "log-level", nil, "LEVEL", words: LogLine.Level.names,
-        "Write messages of this level and above: debug, info, warning, error"),
+    ] + EngineServices.options + LogOutput.options + [
       Option("no-progress", nil, nil, "Show no progress bar on a terminal"),
       Option("quiet", "q", nil, "Show neither progress nor summary"),
     ], run: { arguments throws(CommandError) in try run(arguments) })

@@ -33,13 +33,7 @@ enum ServeCommand {
       Option("har", nil, "FILE", "Write an HTTP Archive (HAR) with an entry for each hop here; secrets are hidden"),
       Option("record", nil, "FILE", "Record each request here, for \"sluice replay\"; secrets are hidden"),
       Option("plugin", nil, "LIBRARY[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
-    ] + EngineServices.options + [
-      Option(
-        "log-format", nil, "FORMAT", words: ["text", "json"],
-        "Write messages as text (default), or each as a JSON document on one line (json)"),
-      Option(
-        "log-level", nil, "LEVEL", words: LogLine.Level.names,
-        "Write messages of this level and above: debug, info, warning, error"),
+    ] + EngineServices.options + LogOutput.options + [
       Option("no-progress", nil, nil, "Show no line with the traffic on a terminal"),
       Option("quiet", "q", nil, "Show neither the line with the traffic nor the ports"),
     ], run: { arguments throws(CommandError) in try run(arguments) })

@@ -11,6 +11,15 @@ enum LogOutput {
     case text, json
   }
 
+  static let options = [
+    Option(
+      "log-format", nil, "FORMAT", words: ["text", "json"],
+      "Write messages as text (default), or each as a JSON document on one line (json)"),
+    Option(
+      "log-level", nil, "LEVEL", words: LogLine.Level.names,
+      "Write messages of this level and above: debug, info, warning, error"),
+  ]
+
   struct Settings: Sendable {
     var format = Format.text
     /// The lowest level that is shown. If it is nil, warnings and errors, messages of the command itself, and the end
