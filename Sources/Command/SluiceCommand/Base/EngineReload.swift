@@ -8,6 +8,7 @@ final class EngineReload: Sendable {
   /// Nil if the command has no configuration file.
   private let file: String?
   private let engine: Engine
+  private let add: @Sendable (inout Configuration) -> Void
   private let complete: @Sendable (Configuration) throws(CommandError) -> Configuration
   private let didApply: @Sendable (Configuration) -> Void
   /// The reload that the last SIGHUP started.
@@ -15,14 +16,17 @@ final class EngineReload: Sendable {
 
   /// - Parameters:
   ///   - complete: adds what the command's arguments say to a configuration that was read.
+  ///   - add: adds the stages of the command itself to each complete configuration.
   ///   - didApply: called with each configuration that serves.
   init(
     of file: String?, _ engine: Engine,
     complete: @escaping @Sendable (Configuration) throws(CommandError) -> Configuration,
-    didApply: @escaping @Sendable (Configuration) -> Void
+    add: @escaping @Sendable (inout Configuration) -> Void,
+    didApply: @escaping @Sendable (Configuration) -> Void = { _ in }
   ) {
     self.file = file
     self.engine = engine
+    self.add = add
     self.complete = complete
     self.didApply = didApply
   }
@@ -59,7 +63,9 @@ final class EngineReload: Sendable {
     return try await load(complete)
   }
 
-  private func load(_ configuration: Configuration) async throws(SwapError) -> SwapReport {
+  private func load(_ complete: Configuration) async throws(SwapError) -> SwapReport {
+    var configuration = complete
+    add(&configuration)
     let report = try await engine.reload(configuration)
     didApply(configuration)
     return report

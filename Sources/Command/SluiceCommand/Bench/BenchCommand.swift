@@ -28,7 +28,7 @@ enum BenchCommand {
       Option("document", nil, nil, "Print the result as a JSON document"),
       Option("quiet", "q", nil, "Show no progress"),
       Option("config", "c", "FILE", "The configuration of the pipeline"),
-      Option("plugin", nil, "LIBRARY[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
+      PluginArguments.option,
       Option(
         "max-time", "m", "DURATION", aliases: ["timeout"], "Limit each request (500ms, 30s, 2m; 8 is 8s, 0 is no limit)"
       ),

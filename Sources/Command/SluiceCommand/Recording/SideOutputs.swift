@@ -4,6 +4,12 @@ import SluicePipeline
 
 /// The files that a command writes in addition to its results.
 struct SideOutputs: Sendable {
+  static let options = [
+    Option("events", nil, "FILE", "Record every event of every transaction here, for \"sluice verify-trace\""),
+    Option("har", nil, "FILE", "Write an HTTP Archive (HAR) with an entry for each hop here; secrets are hidden"),
+    Option("record", nil, "FILE", "Record each request here, for \"sluice replay\"; secrets are hidden"),
+  ]
+
   private let archive: ArchiveRecorder?
   private let recording: RecordingOutput?
   private let all: [any SideOutput]

@@ -36,12 +36,10 @@ enum RunCommand {
       Option("max-per-host", nil, "N", "Maximum number of requests in flight to one host"),
       Option("rate-per-host", nil, "N/s", "Maximum number of requests started per second to one host"),
       Option("drain", nil, "DURATION", "When interrupted, time for requests in flight to finish (default 30s)"),
-      Option("events", nil, "FILE", "Record every event of every transaction here, for \"sluice verify-trace\""),
-      Option("har", nil, "FILE", "Write an HTTP Archive (HAR) with an entry for each hop here; secrets are hidden"),
-      Option("record", nil, "FILE", "Record each request here, for \"sluice replay\"; secrets are hidden"),
+    ] + SideOutputs.options + [
       Option("json-bodies", nil, nil, "Give the bodies of responses as JSON if they are JSON"),
       Option("metadata", nil, nil, "Add to each result the original and the sent request, the final URL and timings"),
-      Option("plugin", nil, "LIBRARY[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
+      PluginArguments.option,
     ] + EngineServices.options + LogOutput.options + [
       Option("no-progress", nil, nil, "Show no progress bar on a terminal"),
       Option("quiet", "q", nil, "Show neither progress nor summary"),
@@ -53,7 +51,7 @@ enum RunCommand {
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     LogOutput.adopt(try LogOutput.Settings(arguments))
     let settings = try RunSettings(arguments)
-    let signals = try ProcessSignals(takesHangUp: settings.configurationFile != nil, drain: settings.drain)
+    let signals = try ProcessSignals(takesHangUp: settings.engine.file != nil, drain: settings.drain)
     let input = try input(arguments, settings)
     let inputFile = settings.archived?.file ?? input.file
     let mark = UnfinishedMark(output: arguments["output"], input: input)
@@ -83,12 +81,8 @@ enum RunCommand {
       if !isQuiet { sayInterrupted(session.inFlight, settings.drain) }
     }
     let reload = EngineReload(
-      of: settings.configurationFile, engine,
-      complete: { (new) throws(CommandError) in
-        var complete = try settings.complete(new)
-        sides.append(to: &complete)
-        return complete
-      }, didApply: { session.adopt($0.redaction) })
+      of: settings.engine.file, engine, complete: settings.engine.complete, add: sides.append,
+      didApply: { session.adopt($0.redaction) })
     signals.onHangUp { reload.reload() }
     let services = try EngineServices(engine, settings.places, reload, isQuiet: isQuiet)
     let progress = try LiveLine(arguments) { RunProgress(session, engine, input, $0) }

@@ -6,10 +6,7 @@ import SluiceSupport
 /// The settings that the arguments of `run` describe.
 struct RunSettings: Sendable {
   let configuration: Configuration
-  /// Nil if the run has no configuration file.
-  let configurationFile: String?
-  private let plugins: [String]
-  private let control: ControlPlace?
+  let engine: EngineArguments
   let concurrency: Int
   /// The time between two starts; nil means no limit.
   let interval: Duration?
@@ -24,19 +21,13 @@ struct RunSettings: Sendable {
   let places: EngineServices.Places
 
   init(_ arguments: ParsedArguments) throws(CommandError) {
-    let file = arguments["config"]
-    let plugins = arguments.all("plugin")
-    let control: ControlPlace? = arguments["control"].map { $0.isEmpty ? .userFolder : .path(SystemPath.absolute($0)) }
-    configuration = try Self.complete(try EngineStart.configuration(file), plugins, control)
-    configurationFile = file
-    self.plugins = plugins
-    self.control = control
+    engine = try EngineArguments(arguments)
+    configuration = try engine.complete(try EngineStart.configuration(engine.file))
     concurrency = try Self.concurrency(arguments, configuration.limits.transactions)
     hasMetadata = arguments.has("metadata")
     hasJSONBodies = arguments.has("json-bodies")
     defaults = try RunDefaults(arguments)
-    places = EngineServices.Places(
-      control: configuration.control, metricsPort: try arguments.integer("metrics-port", 0...65535).map { UInt16($0) })
+    places = engine.places(configuration)
     drain = try arguments.duration("drain") ?? .seconds(30)
     interval = try Self.interval(arguments, "rate")
     hostLimits = HostLimits(
@@ -44,21 +35,6 @@ struct RunSettings: Sendable {
       interval: try Self.interval(arguments, "rate-per-host"))
     archived = try ArchivedRequests.make(
       arguments, configuration, lineLimitBytes: Self.lineLimitBytes(configuration))
-  }
-
-  /// Adds the settings of the arguments to a configuration that was read during the run.
-  func complete(_ configuration: Configuration) throws(CommandError) -> Configuration {
-    try Self.complete(configuration, plugins, control)
-  }
-
-  private static func complete(
-    _ configuration: Configuration, _ plugins: [String], _ control: ControlPlace?
-  ) throws(CommandError) -> Configuration {
-    var configuration = configuration
-    try PipedTLSFiles.replace(in: &configuration.transport)
-    try PluginArguments.append(plugins, to: &configuration)
-    if let control { configuration.control = control }
-    return configuration
   }
 
   var lineLimitBytes: Int { Self.lineLimitBytes(configuration) }

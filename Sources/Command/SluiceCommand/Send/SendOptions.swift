@@ -116,7 +116,7 @@ enum SendOptions {
   ]
   private static let pipeline = [
     Option("config", "c", "FILE", "The configuration of the pipeline"),
-    Option("plugin", nil, "LIBRARY[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
+    PluginArguments.option,
   ]
   private static let connection = [
     Option("ipv4", "4", nil, "Use only IPv4 addresses of names"),

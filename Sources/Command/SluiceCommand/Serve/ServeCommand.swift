@@ -29,10 +29,8 @@ enum ServeCommand {
         "Listen here (default host 127.0.0.1; port 0 takes any free port); may be repeated"),
       Option("to", nil, "URL", "The service: a URL, whose path is put before each path, or unix:PATH"),
       Option("drain", nil, "DURATION", "When interrupted, time for requests in flight to finish (default 30s)"),
-      Option("events", nil, "FILE", "Record every event of every transaction here, for \"sluice verify-trace\""),
-      Option("har", nil, "FILE", "Write an HTTP Archive (HAR) with an entry for each hop here; secrets are hidden"),
-      Option("record", nil, "FILE", "Record each request here, for \"sluice replay\"; secrets are hidden"),
-      Option("plugin", nil, "LIBRARY[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
+    ] + SideOutputs.options + [
+      PluginArguments.option
     ] + EngineServices.options + LogOutput.options + [
       Option("no-progress", nil, nil, "Show no line with the traffic on a terminal"),
       Option("quiet", "q", nil, "Show neither the line with the traffic nor the ports"),
@@ -41,7 +39,7 @@ enum ServeCommand {
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     LogOutput.adopt(try LogOutput.Settings(arguments))
     let plan = try ServePlan(arguments)
-    let signals = try ProcessSignals(takesHangUp: plan.file != nil, drain: plan.settings.drain)
+    let signals = try ProcessSignals(takesHangUp: plan.engine.file != nil, drain: plan.settings.drain)
     try TaskPool.start()
     try plan.places.check()
     let sides = try SideOutputs(arguments, besides: nil)
@@ -61,13 +59,7 @@ enum ServeCommand {
     sides.append(to: &configuration)
     let engine = try EngineStart.engine(configuration, updates: .followed, wrap: sides.wrapper)
     let gateways = try gateways(engine, plan, sides)
-    let reload = EngineReload(
-      of: plan.file, engine,
-      complete: { (new) throws(CommandError) in
-        var complete = try plan.complete(new)
-        sides.append(to: &complete)
-        return complete
-      }, didApply: { _ in })
+    let reload = EngineReload(of: plan.engine.file, engine, complete: plan.complete, add: sides.append)
     signals.onHangUp { reload.reload() }
     let isQuiet = arguments.has("quiet")
     let services = try EngineServices(engine, plan.places, reload, isQuiet: isQuiet)

@@ -4,45 +4,34 @@ import SluiceSupport
 
 /// What the arguments of `serve` and its configuration say together.
 struct ServePlan: Sendable {
+  let engine: EngineArguments
   let configuration: Configuration
   let settings: ServeSettings
   let places: EngineServices.Places
-  /// The configuration file; nil if there is none.
-  let file: String?
-  private let plugins: [String]
-  private let control: ControlPlace?
 
   init(_ arguments: ParsedArguments) throws(CommandError) {
-    file = arguments["config"]
-    plugins = arguments.all("plugin")
-    control = arguments["control"].map { $0.isEmpty ? .userFolder : .path(SystemPath.absolute($0)) }
-    let read = try EngineStart.configuration(file)
+    engine = try EngineArguments(arguments)
+    let read = try EngineStart.configuration(engine.file)
     settings = try Self.settings(read.serve, arguments)
-    var configuration = read
-    try Self.complete(&configuration, settings, plugins, control)
-    self.configuration = configuration
-    places = EngineServices.Places(
-      control: configuration.control, metricsPort: try arguments.integer("metrics-port", 0...65535).map { UInt16($0) })
+    configuration = try Self.complete(read, engine, settings)
+    places = engine.places(configuration)
   }
 
   /// Adds the settings of the arguments to a configuration that was read later. The ports and the service stay.
-  func complete(_ new: Configuration) throws(CommandError) -> Configuration {
-    var configuration = new
-    try Self.complete(&configuration, settings, plugins, control)
-    return configuration
+  func complete(_ configuration: Configuration) throws(CommandError) -> Configuration {
+    try Self.complete(configuration, engine, settings)
   }
 
   private static func complete(
-    _ configuration: inout Configuration, _ settings: ServeSettings, _ plugins: [String], _ control: ControlPlace?
-  ) throws(CommandError) {
-    try PipedTLSFiles.replace(in: &configuration.transport)
-    try PluginArguments.append(plugins, to: &configuration)
-    if let control { configuration.control = control }
+    _ read: Configuration, _ engine: EngineArguments, _ settings: ServeSettings
+  ) throws(CommandError) -> Configuration {
+    var configuration = try engine.complete(read)
     configuration.isShared = true
     // A transaction can take as long as its bodies make progress.
     if !configuration.namesDeadline { configuration.deadline = nil }
     // By default, trace headers go to the origin of this URL.
     if configuration.baseURL == nil { configuration.baseURL = settings.upstream }
+    return configuration
   }
 
   private static func settings(

@@ -5,6 +5,9 @@ import SluiceMessages
 
 /// `--plugin LIBRARY[=JSON]`: adds plugins that no configuration file names.
 enum PluginArguments {
+  static let option = Option(
+    "plugin", nil, "LIBRARY[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated")
+
   static func append(_ arguments: [String], to configuration: inout Configuration) throws(CommandError) {
     for argument in arguments {
       let plugin = try plugin(argument, taken: configuration.plugins.map(\.name))
