@@ -295,7 +295,7 @@ let package = Package(
       name: "SluiceGateway",
       dependencies: [
         "Sluice", "SluiceAssembly", "SluiceServer", "SluiceLoop", "SluicePipeline", "SluiceTraceContext", "SluiceHTTP1",
-        "SluiceMessages", "SluiceJSON", "SluiceSupport",
+        "SluiceTransport", "SluiceMessages", "SluiceJSON", "SluiceSupport",
       ], swiftSettings: strict),
     // Separate from Sluice, so that a program without a control socket links no server.
     .target(

@@ -1,4 +1,3 @@
-import Glibc
 import SluiceLoop
 import SluiceMessages
 import SluiceServer
@@ -11,38 +10,28 @@ final class FileSender: @unchecked Sendable {
   /// Then other work of the loop has its turn.
   private static let bytesPerTurn = 1 << 20
 
+  private let source: BodyStream
   private let stream: ServerStream
-  private let body: FileBody
   private let trailers: HeaderFields
-  private let descriptor: Int32
-  private var offset = 0
 
-  init(_ body: FileBody, _ stream: ServerStream, _ trailers: HeaderFields) {
-    self.body = body
-    self.stream = stream
-    self.trailers = trailers
-    descriptor = open(body.path, O_RDONLY | O_CLOEXEC)
+  /// - Parameter source: always has a piece until its end, as a file does.
+  init(_ source: BodyStream, _ stream: ServerStream, _ trailers: HeaderFields) {
+    (self.source, self.stream, self.trailers) = (source, stream, trailers)
   }
-
-  deinit { if descriptor >= 0 { close(descriptor) } }
 
   /// Sends until the client has enough for now.
   func send() {
-    let end = offset + Self.bytesPerTurn
-    while offset < body.byteCount, !stream.isOver {
-      guard stream.hasRoom else { return }
-      guard offset < end else {
+    var count = 0
+    while !stream.isOver, stream.hasRoom {
+      guard count < Self.bytesPerTurn else {
         Loop.current?.post { [self] in send() }
         return
       }
-      let count = min(Self.pieceBytes, body.byteCount - offset)
-      let piece = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-        filled = max(0, pread(descriptor, buffer.baseAddress, count, off_t(offset)))
-      }
-      guard !piece.isEmpty else { return stream.fail() }
-      offset += piece.count
-      stream.send(piece.span)
+      do {
+        guard let piece = try source.read(Self.pieceBytes) else { return stream.finish(trailers: trailers) }
+        count += piece.count
+        stream.send(piece.span)
+      } catch { return stream.fail() }
     }
-    stream.finish(trailers: trailers)
   }
 }

@@ -87,7 +87,7 @@ struct ForwardingFields {
     value.append(contentsOf: ", ".utf8)
   }
 
-  /// An address as a node (RFC 7239 §6). An IPv6 address stands in brackets, and is quoted for that.
+  /// An address as a node (RFC 7239 §6). An IPv6 address gets brackets, which must be quoted.
   private static func append(node address: String, to value: inout [UInt8]) {
     let isLong = address.utf8.contains(UInt8(ascii: ":"))
     if isLong { value.append(contentsOf: "\"[".utf8) }

@@ -36,7 +36,7 @@ package final class Gateway: Sendable {
   /// the time has passed are closed. Blocks; must not be called on a loop of the engine.
   /// - Returns: whether all requests were answered in time.
   @discardableResult
-  package func drain(within limit: Duration) -> Bool { server.drain(within: limit) }
+  package func drain(within limit: Duration) -> Bool { Self.drain([self], within: limit) }
 
   /// Does the same for several gateways at once.
   package static func drain(_ gateways: [Gateway], within limit: Duration) -> Bool {

@@ -6,6 +6,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTraceContext
+import SluiceTransport
 
 /// One request of a client as one transaction: passes the bodies on, both ways, and ends each side when the other has
 /// ended.
@@ -22,8 +23,6 @@ final class GatewayExchange: ServerStreamDelegate, BodySink, @unchecked Sendable
   /// The request that begins when its body has arrived, and the part of the body that has.
   private var gathering: (request: Request, parent: ParentContext, body: [UInt8])?
   private var upload: RequestBuffer?
-  /// Whether the client has got the head of the response.
-  private var hasAnswered = false
   /// A body that a stage has held, and that is sent when the transaction is over.
   private var file: FileSender?
 
@@ -97,7 +96,7 @@ final class GatewayExchange: ServerStreamDelegate, BodySink, @unchecked Sendable
 
   func receiveInformational(_ status: Int, _ headers: HeaderFields) {
     // The server itself answers an expectation. A change of the protocol is not passed on.
-    guard status > 101, !hasAnswered else { return }
+    guard status > 101 else { return }
     stream.sendInformational(status, Self.passedOn(headers))
   }
 
@@ -113,10 +112,10 @@ final class GatewayExchange: ServerStreamDelegate, BodySink, @unchecked Sendable
     handler.observer?.note(result)
     guard !stream.isOver else { return }
     if let error = result.error {
-      return hasAnswered ? stream.fail() : GatewayRefusal(error).answer(stream)
+      return stream.hasAnswered ? stream.fail() : GatewayRefusal(error).answer(stream)
     }
     guard let response = result.response else { return GatewayRefusal(.withoutResponse).answer(stream) }
-    if hasAnswered { return stream.finish(trailers: response.trailers) }
+    if stream.hasAnswered { return stream.finish(trailers: response.trailers) }
     switch response.body {
     case .empty:
       respond(response, length: isBodiless(response) ? Self.length(of: response) : response.trailers.isEmpty ? 0 : nil)
@@ -125,7 +124,8 @@ final class GatewayExchange: ServerStreamDelegate, BodySink, @unchecked Sendable
       stream.send(bytes.span)
     case .file(let body):
       respond(response, length: response.trailers.isEmpty ? body.byteCount : nil)
-      file = FileSender(body, stream, response.trailers)
+      guard let source = try? body.stream() else { return stream.fail() }
+      file = FileSender(source, stream, response.trailers)
       file?.send()
       return
     case .stream: return stream.fail()
@@ -136,8 +136,7 @@ final class GatewayExchange: ServerStreamDelegate, BodySink, @unchecked Sendable
   // MARK: The response
 
   private func respond(_ response: Response, length: Int?) {
-    guard !hasAnswered else { return }
-    hasAnswered = true
+    guard !stream.hasAnswered else { return }
     var fields = Self.passedOn(response.headers)
     // RFC 9110 §6.6.1
     if !fields.contains("date") {

@@ -34,7 +34,8 @@ final class GatewayHandler: ServerHandler {
     self.settings = settings
     self.bufferBytes = bufferBytes
     clients = listener.clients ?? .open
-    upstream = settings.upstream ?? "http://localhost/"
+    guard let upstream = settings.upstream else { preconditionFailure("the settings of a gateway name no upstream") }
+    self.upstream = upstream
     var start = Array(upstream.string.utf8)
     if start.last == UInt8(ascii: "/") { start.removeLast() }
     urlStart = start

@@ -4,7 +4,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 
-/// A response of the gateway itself, because there is none of an upstream.
+/// A response that the gateway makes itself, because no upstream has answered.
 ///
 /// `Proxy-Status` (RFC 9209) names the kind of the failure for programs. The body is a JSON document. Only clients on this
 /// machine get the engine's own code, message and stage, because these can name hosts and files.

@@ -4,14 +4,7 @@ extension ChunkEncoder {
   /// Appends the end of a chunked body: the size 0, the trailers and the empty line (RFC 9112 §7.1.2).
   package static func appendEnd(to buffer: inout [UInt8], trailers: HeaderFields) {
     buffer.append(contentsOf: "0\r\n".utf8)
-    for index in trailers.indices {
-      let (name, value) = (trailers.nameRange(at: index), trailers.valueRange(at: index))
-      if FieldSyntax.isTransportField(trailers.buffer.span.extracting(name)) { continue }
-      // A field with an empty value has no space after the colon, as in a head.
-      let end = value.isEmpty ? name.upperBound + 1 : value.upperBound
-      buffer.append(contentsOf: trailers.buffer[name.lowerBound..<end])
-      buffer.append(contentsOf: lineEnd)
-    }
+    trailers.appendLines(to: &buffer)
     buffer.append(contentsOf: lineEnd)
   }
 }

@@ -37,7 +37,7 @@ struct FramingFields: Sendable {
   /// equal (RFC 9112 §6.3).
   mutating func takeContentLength(_ value: Span<UInt8>) {
     // Usually there is only one value.
-    if contentLength == nil, lengthFault == nil, let count = Self.number(value) { return contentLength = count }
+    if contentLength == nil, lengthFault == nil, let count = FieldSyntax.number(value) { return contentLength = count }
     FieldLine.forEachMember(of: value) { takeLength($0) }
   }
 
@@ -61,7 +61,7 @@ struct FramingFields: Sendable {
 
   private mutating func takeLength(_ digits: Span<UInt8>) {
     guard lengthFault == nil else { return }
-    guard let count = Self.number(digits) else {
+    guard let count = FieldSyntax.number(digits) else {
       lengthFault = Fault("a Content-Length that is not a number of bytes: \(Self.quoted(digits))")
       return
     }
@@ -85,20 +85,6 @@ struct FramingFields: Sendable {
           ? "a Transfer-Encoding that names chunked twice"
           : "a Transfer-Encoding with \(Self.quoted(name)) after chunked, so nothing says where the body ends")
     }
-  }
-
-  /// Accepts only digits, and only a value that fits into an `Int`.
-  static func number(_ digits: Span<UInt8>) -> Int? {
-    guard !digits.isEmpty else { return nil }
-    var number = 0
-    for index in digits.indices {
-      guard digits[index] >= 0x30, digits[index] <= 0x39 else { return nil }
-      let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
-      let (sum, isStillTooLarge) = product.addingReportingOverflow(Int(digits[index] - 0x30))
-      guard !isTooLarge, !isStillTooLarge else { return nil }
-      number = sum
-    }
-    return number
   }
 
   private static func quoted(_ bytes: Span<UInt8>) -> String {

@@ -45,7 +45,6 @@ package final class ReceivedRequestHead {
   private var framing = RequestFraming()
   private var hasRequestLine = false
   private var hasSkippedLine = false
-  private var hasHost = false
   private var closes = false
   private var keepsAlive = false
   /// Where the parts of the head are in the bytes.
@@ -72,7 +71,7 @@ package final class ReceivedRequestHead {
     lines = LineReader(needsCR: true)
     section.begin()
     framing = RequestFraming()
-    (hasRequestLine, hasSkippedLine, hasHost, closes, keepsAlive) = (false, false, false, false, false)
+    (hasRequestLine, hasSkippedLine, closes, keepsAlive) = (false, false, false, false)
     (method, target, host) = (0..<0, 0..<0, nil)
     (form, version, body, expectation, hasUpgrade) = (.origin, .http11, .none, .none, false)
   }
@@ -98,7 +97,7 @@ package final class ReceivedRequestHead {
       case .field(let field): try note(field, in: bytes)
       case .continued: break
       case .end:
-        try finish(bytes)
+        try finish()
         return true
       }
     }
@@ -263,8 +262,7 @@ extension ReceivedRequestHead {
   }
 
   private func takeHost(_ field: FieldLine, in bytes: Span<UInt8>) throws(RequestViolation) {
-    guard !hasHost else { throw RequestViolation(400, "more than one Host (RFC 9112 §3.2)") }
-    hasHost = true
+    guard host == nil else { throw RequestViolation(400, "more than one Host (RFC 9112 §3.2)") }
     host = field.value
     do { try HeaderFields.checkHost(bytes.extracting(field.value)) } catch {
       throw RequestViolation(400, "a Host that is not valid: \(error.reason)")
@@ -283,8 +281,8 @@ extension ReceivedRequestHead {
     }
   }
 
-  private func finish(_ bytes: Span<UInt8>) throws(RequestViolation) {
-    guard hasHost || version == .http10 else { throw RequestViolation(400, "no Host (RFC 9112 §3.2)") }
+  private func finish() throws(RequestViolation) {
+    guard host != nil || version == .http10 else { throw RequestViolation(400, "no Host (RFC 9112 §3.2)") }
     do throws(FramingViolation) { body = try framing.body(version: version) } catch {
       throw RequestViolation(400, error.reason)
     }

@@ -190,7 +190,7 @@ package final class ResponseHead {
     let name = "timeout=".utf8.span
     FieldLine.forEachMember(of: value) { parameter in
       guard parameter.count > name.count, FieldSyntax.equals(parameter.extracting(0..<name.count), "timeout="),
-        let seconds = FramingFields.number(parameter.extracting(name.count..<parameter.count))
+        let seconds = FieldSyntax.number(parameter.extracting(name.count..<parameter.count))
       else { return }
       keepAliveSeconds = min(seconds, keepAliveSeconds ?? .max)
     }

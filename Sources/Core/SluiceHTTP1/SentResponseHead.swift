@@ -36,23 +36,14 @@ package enum SentResponseHead {
     buffer.append(UInt8(ascii: " "))
     buffer.append(contentsOf: reason(of: status).utf8)
     buffer.append(contentsOf: ChunkEncoder.lineEnd)
-    let bytes = fields.buffer.span
-    for index in fields.indices {
-      let (name, value) = (fields.nameRange(at: index), fields.valueRange(at: index))
-      if FieldSyntax.isTransportField(bytes.extracting(name)) { continue }
-      // A field with an empty value has no space after the colon.
-      let end = value.isEmpty ? name.upperBound + 1 : value.upperBound
-      buffer.append(copying: bytes.extracting(name.lowerBound..<end))
-      buffer.append(contentsOf: ChunkEncoder.lineEnd)
-    }
+    fields.appendLines(to: &buffer)
     switch framing {
-    case .none: break
+    case .none, .close: break
     case .length(let count):
       buffer.append(contentsOf: "Content-Length: ".utf8)
       append(decimal: count, to: &buffer)
       buffer.append(contentsOf: ChunkEncoder.lineEnd)
     case .chunked: buffer.append(contentsOf: "Transfer-Encoding: chunked\r\n".utf8)
-    case .close: break
     }
     if persistence == .closes || framing == .close {
       buffer.append(contentsOf: "Connection: close\r\n".utf8)
@@ -133,6 +124,21 @@ package enum SentResponseHead {
     case 508: "Loop Detected"
     case 511: "Network Authentication Required"
     default: ""
+    }
+  }
+}
+
+extension HeaderFields {
+  /// Appends the lines of the fields, except for those that frame a message or belong to one connection.
+  func appendLines(to buffer: inout [UInt8]) {
+    let bytes = self.buffer.span
+    for index in indices {
+      let (name, value) = (nameRange(at: index), valueRange(at: index))
+      if FieldSyntax.isTransportField(bytes.extracting(name)) { continue }
+      // A field with an empty value has no space after the colon.
+      let end = value.isEmpty ? name.upperBound + 1 : value.upperBound
+      buffer.append(copying: bytes.extracting(name.lowerBound..<end))
+      buffer.append(contentsOf: ChunkEncoder.lineEnd)
     }
   }
 }

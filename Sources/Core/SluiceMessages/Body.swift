@@ -87,37 +87,22 @@ public final class BodyStream: Sendable {
   }
 
   /// If a stream throws, ends before `byteCount` or returns more bytes than that, its request fails with `body_file`.
-  public init(byteCount: Int? = nil, read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?) {
-    self.byteCount = byteCount
-    self.read = read
-    trailers = nil
-    renewed = nil
-    isUnread = nil
+  public convenience init(byteCount: Int? = nil, read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?) {
+    self.init(byteCount: byteCount, renewed: nil, read: read)
   }
 
-  /// A stream whose content can be produced again.
+  /// A stream whose content can be produced again, whose trailers are known only at its end, or that says whether it is
+  /// unread.
   package init(
-    byteCount: Int?, renewed: (@Sendable () -> BodyStream)?,
+    byteCount: Int? = nil, renewed: (@Sendable () -> BodyStream)? = nil,
+    trailers: (@Sendable () -> HeaderFields)? = nil, isUnread: (@Sendable () -> Bool)? = nil,
     read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?
   ) {
     self.byteCount = byteCount
-    self.read = read
     self.renewed = renewed
-    trailers = nil
-    isUnread = nil
-  }
-
-  /// A stream whose trailers are known only at its end.
-  /// - Parameter isUnread: whether nothing was read yet; see ``isUnread``.
-  package init(
-    byteCount: Int? = nil, trailers: (@Sendable () -> HeaderFields)?, isUnread: (@Sendable () -> Bool)? = nil,
-    read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?
-  ) {
-    self.byteCount = byteCount
-    self.read = read
     self.trailers = trailers
     self.isUnread = isUnread
-    renewed = nil
+    self.read = read
   }
 
   /// The stream that a reader reads: this one, or from the second call on a new one, if there can be one.
@@ -146,10 +131,8 @@ public final class BodyStream: Sendable {
   package func mapped(
     _ read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?
   ) -> BodyStream {
-    let outer =
-      renewed == nil
-      ? BodyStream(byteCount: byteCount, trailers: trailers, isUnread: isUnread, read: read)
-      : BodyStream(byteCount: byteCount, renewed: renewed, read: read)
+    let outer = BodyStream(
+      byteCount: byteCount, renewed: renewed, trailers: trailers, isUnread: isUnread, read: read)
     onWake { [weak outer] in outer?.wake() }
     return outer
   }

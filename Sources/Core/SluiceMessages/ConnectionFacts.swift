@@ -21,11 +21,7 @@ public struct ConnectionFacts: Sendable, Hashable {
     }
 
     /// Whether the address is one of this machine alone.
-    package var isLoopback: Bool {
-      Origin.isLocalhost(host)
-        || IPv4Address(host.utf8.span)?.isLoopback ?? IPv6Address(host.utf8.span)?.isLoopback
-          ?? false
-    }
+    package var isLoopback: Bool { Origin.isLoopback(host: host) }
   }
 
   /// Facts about a connection over TLS.

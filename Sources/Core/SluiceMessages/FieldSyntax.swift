@@ -157,5 +157,20 @@ package enum FieldSyntax {
   @inlinable static var otherTokensBelow64: UInt64 { 0x03FF_6CFA_0000_0000 }
   @inlinable static var otherTokensFrom64: UInt64 { 0x57FF_FFFF_C7FF_FFFE }
 
+  /// The value of decimal digits, such as those of a `Content-Length` (RFC 9110 §8.6). Nil for anything else, and for a value
+  /// that does not fit into an `Int`.
+  package static func number(_ digits: Span<UInt8>) -> Int? {
+    guard !digits.isEmpty else { return nil }
+    var number = 0
+    for index in digits.indices {
+      guard digits[index] >= 0x30, digits[index] <= 0x39 else { return nil }
+      let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+      let (sum, isStillTooLarge) = product.addingReportingOverflow(Int(digits[index] - 0x30))
+      guard !isTooLarge, !isStillTooLarge else { return nil }
+      number = sum
+    }
+    return number
+  }
+
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

@@ -97,13 +97,6 @@ extension HeaderFields {
   /// The value of the first `Content-Length`; nil without one, and if it is not a number. Allocates nothing.
   package var contentLength: Int? {
     guard let index = firstIndex(named: "content-length".utf8.span) else { return nil }
-    let digits = buffer.span.extracting(valueRange(at: index))
-    guard !digits.isEmpty, digits.count <= 18 else { return nil }
-    var number = 0
-    for index in digits.indices {
-      guard (0x30...0x39).contains(digits[index]) else { return nil }
-      number = number * 10 + Int(digits[index] - 0x30)
-    }
-    return number
+    return FieldSyntax.number(buffer.span.extracting(valueRange(at: index)))
   }
 }

@@ -62,7 +62,8 @@ package final class ServerStream {
   private var connection: ServerConnection?
   /// Whether the handler takes no bytes of the request's body for now.
   private(set) var isPaused = true
-  private(set) var hasAnswered = false
+  /// Whether the head of the response was given.
+  package private(set) var hasAnswered = false
 
   init(_ head: ServerRequestHead, on connection: ServerConnection) {
     self.head = head

@@ -10,17 +10,25 @@ extension Transaction {
 
   /// Decides what happens to the response body when the head has arrived.
   func decideBody() {
-    let isGathered = isGathered
-    guard
-      pipeline.responseStagesWantBody || pipeline.changesResponsePieces || !responseBodyAskers.isEmpty || isGathered
-    else {
-      // The head of an earlier hop can have decided otherwise.
-      return machine.decideBody(isWanted: false, streams: sink != nil)
-    }
+    let streams = sink != nil && !isGathered
+    // The head of an earlier hop can have decided otherwise.
+    guard mayShowResponseBody else { return machine.decideBody(isWanted: false, streams: streams) }
     let stages = pipeline.responseStages
     machine.decideBody(
       isWanted: stages.contains { wantsResponseBody($0) && matches($0) },
-      streams: sink != nil && !isGathered || stages.contains { isPieceStage($0, .responsePieces) })
+      streams: streams || stages.contains { isPieceStage($0, .responsePieces) })
+  }
+
+  /// Whether any response stage might want to see the body, whole or in pieces.
+  private var mayShowResponseBody: Bool {
+    pipeline.responseStagesWantBody || pipeline.changesResponsePieces || !responseBodyAskers.isEmpty
+  }
+
+  package var wantsDecodedBody: Bool {
+    mayShowResponseBody
+      && pipeline.responseStages.contains {
+        wantsResponseBody($0) && matches($0) || isPieceStage($0, .responsePieces)
+      }
   }
 
   /// Whether the body is so short that the sink gets it with the result.
@@ -31,7 +39,7 @@ extension Transaction {
     return count <= limit
   }
 
-  func wantsResponseBody(_ binding: StageBinding) -> Bool {
+  private func wantsResponseBody(_ binding: StageBinding) -> Bool {
     binding.capabilities.contains(.wantsResponseBody)
       || (!responseBodyAskers.isEmpty && responseBodyAskers.contains(binding.interceptor.identity))
   }

@@ -115,15 +115,6 @@ extension Transaction: TransferObserver {
     sink?.receiveInformational(status, headers)
   }
 
-  package var wantsDecodedBody: Bool {
-    guard pipeline.responseStagesWantBody || pipeline.changesResponsePieces || !responseBodyAskers.isEmpty else {
-      return false
-    }
-    return pipeline.responseStages.contains {
-      (wantsResponseBody($0) || $0.capabilities.contains(.responsePieces)) && matches($0)
-    }
-  }
-
   private func callInformational(_ status: Int, _ headers: HeaderFields) {
     let phase = self.phase
     self.phase = .trace

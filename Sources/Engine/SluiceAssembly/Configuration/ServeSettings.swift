@@ -45,7 +45,7 @@ package struct ServeSettings: Sendable, Hashable {
       self.clients = clients
     }
 
-    package var isLoopback: Bool { ConnectionFacts.Address(host: host, port: Int(port)).isLoopback }
+    package var isLoopback: Bool { Origin.isLoopback(host: host) }
 
     /// `8080`, `127.0.0.1:8080`, `[::1]:8080`; a port alone is on 127.0.0.1. Nil for other texts.
     package init?(_ text: String) {

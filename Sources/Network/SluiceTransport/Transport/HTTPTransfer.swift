@@ -393,7 +393,8 @@ final class HTTPTransfer: Transfer {
         connection: consume connection))
   }
 
-  /// The codings that must be decoded.
+  /// The codings that must be decoded. If the observer has asked for a decoded body, the fields describe that body
+  /// afterwards.
   private func codings(_ head: Head, _ headers: inout HeaderFields) -> ContentCodings {
     var codings = ContentCodings()
     // A part of a coded body cannot be decoded (RFC 9110 §15.3.7).
