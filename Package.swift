@@ -236,7 +236,7 @@ let package = Package(
       dependencies: [
         "SluiceTransport", "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceJSON",
         "SluiceSupport",
-        "CMicrohttpd", "CLinux",
+        "CMicrohttpd", "CNGHTTP2", "CLinux",
       ],
       swiftSettings: strict),
 
@@ -466,7 +466,9 @@ let package = Package(
         "SluiceTestKit",
         "SluiceTestServers",
       ]),
-    tests("SluiceServer", ["SluiceLoop", "SluiceMessages", "SluiceJSON", "SluiceTestKit", "SluiceTestServers"]),
+    tests(
+      "SluiceServer",
+      ["SluiceLoop", "SluiceHTTP1", "SluiceMessages", "SluiceJSON", "SluiceTestKit", "SluiceTestServers"]),
     tests(
       "SluicePluginHost",
       [

@@ -81,7 +81,7 @@ struct RequestOutcome: Equatable {
     let method: [UInt8]
     let target: [UInt8]
     let version: HTTPVersion
-    let form: ReceivedRequestHead.TargetForm
+    let form: RequestTarget.Form
     let fields: [ResponseOutcome.Field]
     let body: RequestFraming.Body
     let endsConnection: Bool

@@ -19,7 +19,7 @@ struct ConnectionOptions {
       FieldLine.forEachMember(of: fields.buffer.span.extracting(fields.valueRange(at: index))) { option in
         if option.isEmpty || Self.isNoField(option) { return }
         guard listed.count < Self.maximumCount else { return isTooLong = true }
-        listed.append(String(decoding: [UInt8](copying: option), as: UTF8.self).lowercased())
+        listed.append(String(copying: option).lowercased())
       }
       next = fields.firstIndex(named: name, from: index + 1)
     }

@@ -49,57 +49,84 @@ struct ForwardingFields {
 
   private mutating func keep(_ value: Span<UInt8>, in path: WritableKeyPath<Self, String>) {
     guard mode == .append, !value.isEmpty else { return }
-    let text = String(decoding: [UInt8](copying: value), as: UTF8.self)
+    let text = String(copying: value)
     self[keyPath: path] += self[keyPath: path].isEmpty ? text : ", \(text)"
+  }
+
+  /// The fields of a connection whose client names the same host in each request, and sends no such fields itself.
+  private final class Memo {
+    let host: String?
+    let fields: HeaderFields
+
+    init(_ host: String?, _ fields: HeaderFields) { (self.host, self.fields) = (host, fields) }
   }
 
   /// Adds the fields of this hop.
   func append(to fields: inout HeaderFields, _ stream: ServerStream) {
     guard mode != .none else { return }
-    let client = stream.peer?.host
+    guard forwarded.isEmpty, addresses.isEmpty, host.isEmpty, scheme.isEmpty else { return make(&fields, stream) }
+    let memo: Memo
+    if let known = stream.memo as? Memo, known.host == stream.head.host {
+      memo = known
+    } else {
+      var made = HeaderFields()
+      make(&made, stream)
+      memo = Memo(stream.head.host, made)
+      stream.memo = memo
+    }
+    let own = memo.fields
+    let bytes = own.buffer.span
+    for index in own.indices {
+      fields.append(bytes.extracting(own.nameRange(at: index)), bytes.extracting(own.valueRange(at: index)))
+    }
+  }
+
+  private func make(_ fields: inout HeaderFields, _ stream: ServerStream) {
+    let client = stream.client?.address?.host
+    let isSecure = stream.client?.security != nil
     let named = stream.head.host
     // Bytes are appended, because interpolated strings would cost a tenth of a request.
     var value: [UInt8] = []
     value.reserveCapacity(128)
     Self.begin(&value, after: forwarded)
-    value.append(contentsOf: "for=".utf8)
+    value.append("for=")
     Self.append(node: client ?? "unknown", to: &value)
-    value.append(contentsOf: ";proto=http".utf8)
+    value.append(isSecure ? ";proto=https" : ";proto=http")
     if let named {
-      value.append(contentsOf: ";host=".utf8)
+      value.append(";host=")
       Self.append(host: named, to: &value)
     }
     fields.append("Forwarded".utf8.span, value.span)
     if let client {
       value.removeAll(keepingCapacity: true)
       Self.begin(&value, after: addresses)
-      value.append(contentsOf: client.utf8)
+      value.append(copying: client.utf8.span)
       fields.append("X-Forwarded-For".utf8.span, value.span)
     }
     // These two have one value: what the first gateway has seen.
     if let named = host.isEmpty ? named : host { fields.append("X-Forwarded-Host", named) }
-    fields.append("X-Forwarded-Proto", scheme.isEmpty ? "http" : scheme)
+    fields.append("X-Forwarded-Proto", scheme.isEmpty ? (isSecure ? "https" : "http") : scheme)
   }
 
   private static func begin(_ value: inout [UInt8], after list: String) {
     guard !list.isEmpty else { return }
-    value.append(contentsOf: list.utf8)
-    value.append(contentsOf: ", ".utf8)
+    value.append(copying: list.utf8.span)
+    value.append(", ")
   }
 
   /// An address as a node (RFC 7239 §6). An IPv6 address gets brackets, which must be quoted.
   private static func append(node address: String, to value: inout [UInt8]) {
     let isLong = address.utf8.contains(UInt8(ascii: ":"))
-    if isLong { value.append(contentsOf: "\"[".utf8) }
-    value.append(contentsOf: address.utf8)
-    if isLong { value.append(contentsOf: "]\"".utf8) }
+    if isLong { value.append("\"[") }
+    value.append(copying: address.utf8.span)
+    if isLong { value.append("]\"") }
   }
 
   /// A host as a value: quoted unless it is a token. A host that was accepted has neither a quote nor a backslash.
   private static func append(host: String, to value: inout [UInt8]) {
     let isQuoted = !FieldSyntax.isToken(host.utf8.span)
     if isQuoted { value.append(UInt8(ascii: "\"")) }
-    value.append(contentsOf: host.utf8)
+    value.append(copying: host.utf8.span)
     if isQuoted { value.append(UInt8(ascii: "\"")) }
   }
 }

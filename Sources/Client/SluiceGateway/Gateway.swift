@@ -2,6 +2,7 @@ package import Sluice
 package import SluiceAssembly
 package import SluiceServer
 import SluiceSupport
+import SluiceTransport
 
 /// Serves clients with the pipeline of an engine: each request of a client is one transaction, which goes to one
 /// upstream. It is a gateway in the sense of RFC 9110 §3.7, also called a reverse proxy.
@@ -16,6 +17,8 @@ import SluiceSupport
 /// A transaction begins on the loop that has accepted the connection, and stays there.
 package final class Gateway: Sendable {
   private let server: Server
+  private let tls: ServerTLS?
+  private let listener: ServeSettings.Listener
 
   /// Listens when this returns. The loops of the engine serve the connections, so the gateway must end before the engine.
   /// - Parameter settings: must name an upstream.
@@ -23,11 +26,36 @@ package final class Gateway: Sendable {
     _ engine: Engine, on listener: ServeSettings.Listener, _ settings: ServeSettings,
     observer: (any GatewayObserver)? = nil
   ) throws(ServerError) {
+    self.listener = listener
+    let place = ServerEndpoint.tcp(host: listener.host, port: listener.port)
+    tls = try Self.context(listener, place).map { ServerTLS($0) }
     let limits = ServerLimits(settings.limits, loops: engine.loops.count)
     server = try Server(
-      on: .tcp(host: listener.host, port: listener.port), engine.loops, limits: limits,
+      on: place, engine.loops, limits: limits, tls: tls,
       GatewayHandler(engine, listener, settings, bufferBytes: limits.bufferBytes, observer))
   }
+
+  /// Reads the certificates again, from the same files. Connections that are open keep theirs. If a file is not valid,
+  /// the certificates stay as they are.
+  package func reloadCertificates() throws(ServerError) {
+    guard let tls, let context = try Self.context(listener, endpoint) else { return }
+    tls.context = context
+  }
+
+  /// Nil for a port without TLS.
+  private static func context(
+    _ listener: ServeSettings.Listener, _ place: ServerEndpoint
+  ) throws(ServerError) -> TLSServerContext? {
+    guard let tls = listener.tls else { return nil }
+    do {
+      return try TLSServerContext(
+        tls.certificates.map { TLSServerContext.Certificate(chain: $0.chain, key: $0.key) },
+        clientAuthorities: tls.clientAuthorities, needsClient: listener.clients == .certificate)
+    } catch { throw ServerError(.certificateUnfit, place, underlying: error.reason) }
+  }
+
+  /// Whether clients use TLS.
+  package var isSecure: Bool { tls != nil }
 
   /// The address with the actual port.
   package var endpoint: ServerEndpoint { server.endpoint }
@@ -51,6 +79,7 @@ extension ServerLimits {
   fileprivate init(_ limits: ServeSettings.Limits, loops: Int) {
     self.init()
     if let count = limits.connections { connections = (count + loops - 1) / loops }
+    streams = limits.streams ?? streams
     requestsPerConnection = limits.requestsPerConnection ?? requestsPerConnection
     headTimeout = limits.headTimeout ?? headTimeout
     idle = limits.idle ?? idle

@@ -22,6 +22,10 @@ final class GatewayHandler: ServerHandler {
   private let pathStart: Int
   /// What `Via` says about this gateway. A request that has it already has passed through this gateway.
   private let pseudonym: [UInt8]
+  /// This gateway's member of `Via`, for each version of requests.
+  private let via10: [UInt8]
+  private let via11: [UInt8]
+  private let via20: [UInt8]
   /// The host that clients use on this machine; nil if `Host` is not checked.
   private let localName: String?
 
@@ -41,6 +45,9 @@ final class GatewayHandler: ServerHandler {
     urlStart = start
     pathStart = upstream.origin.description.utf8.count
     pseudonym = Array("sluice-\(String(UInt32.random(in: 1 ... .max), radix: 16))".utf8)
+    via10 = Array("1.0 ".utf8) + pseudonym
+    via11 = Array("1.1 ".utf8) + pseudonym
+    via20 = Array("2.0 ".utf8) + pseudonym
     localName = listener.isLoopback ? listener.host : nil
     var template = Request(url: upstream)
     // The client decides about these, and a gateway adds nothing by itself.
@@ -79,7 +86,7 @@ final class GatewayHandler: ServerHandler {
 
   private func request(_ stream: ServerStream) throws(GatewayRefusal) -> Request {
     let head = stream.head
-    if clients != .open, !clients.contain(stream.peer) {
+    if clients != .open, !clients.contain(stream.client?.address) {
       throw GatewayRefusal(403, .requestDenied, "this address is not among the clients that are served")
     }
     guard head.form == .origin || head.form == .absolute else {
@@ -97,6 +104,7 @@ final class GatewayHandler: ServerHandler {
     request.method = head.method
     request.url = try url(head)
     request.headers = try fields(stream)
+    request.isChecked = true
     return request
   }
 
@@ -144,11 +152,15 @@ final class GatewayHandler: ServerHandler {
     let bytes = received.buffer.span
     for index in received.indices {
       let name = bytes.extracting(received.nameRange(at: index))
-      if FieldSyntax.isTransportField(name) || options.names(name) { continue }
       let value = bytes.extracting(received.valueRange(at: index))
+      if FieldSyntax.isTransportField(name) {
+        if Self.wantsTrailers(name, value) { fields.append("TE".utf8.span, "trailers".utf8.span) }
+        continue
+      }
+      if options.names(name) { continue }
       switch name.count {
       case 3 where FieldSyntax.equals(name, "via"):
-        if !via.isEmpty { via.append(contentsOf: ", ".utf8) }
+        if !via.isEmpty { via.append(", ") }
         via.append(copying: value)
       case 4 where FieldSyntax.equals(name, "host"):
         if settings.host == .keep, head.form == .origin { fields.append(name, value) }
@@ -160,11 +172,29 @@ final class GatewayHandler: ServerHandler {
     if settings.host == .keep, head.form == .absolute, let host = head.host { fields.append("Host", host) }
     forwarding.append(to: &fields, stream)
     guard !isOwn(via) else { throw .loop }
-    if !via.isEmpty { via.append(contentsOf: ", ".utf8) }
-    via.append(contentsOf: (head.version == .http10 ? "1.0 " : "1.1 ").utf8)
-    via.append(contentsOf: pseudonym)
-    fields.append("Via".utf8.span, via.span)
+    let own =
+      switch head.version {
+      case .http10: via10
+      case .http2: via20
+      default: via11
+      }
+    if via.isEmpty {
+      fields.append("Via".utf8.span, own.span)
+    } else {
+      via.append(", ")
+      via.append(contentsOf: own)
+      fields.append("Via".utf8.span, via.span)
+    }
     return fields
+  }
+
+  /// Whether the field says that the client takes trailers. It is passed on, because gRPC needs it; over HTTP/1.1, the
+  /// transport leaves it out (RFC 9110 §10.1.4).
+  private static func wantsTrailers(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+    guard name.count == 2, FieldSyntax.equals(name, "te") else { return false }
+    var isListed = false
+    FieldLine.forEachMember(of: value) { if FieldSyntax.equals($0, "trailers") { isListed = true } }
+    return isListed
   }
 
   /// Whether a `Via` names this gateway.

@@ -21,6 +21,8 @@ public struct ServerError: DescribedError, Sendable, Equatable {
     public static let pathUnfit = Code(rawValue: "path-unfit")
     /// Any other refusal of the operating system, named by `underlying`.
     public static let listenFailed = Code(rawValue: "listen-failed")
+    /// A certificate, its key, or the file with the authorities of clients cannot be used.
+    public static let certificateUnfit = Code(rawValue: "certificate-unfit")
     /// libmicrohttpd could not start its threads, usually because descriptors or memory ran out.
     public static let startFailed = Code(rawValue: "start-failed")
   }
@@ -34,7 +36,7 @@ public struct ServerError: DescribedError, Sendable, Equatable {
   /// What to do about it, if that is not obvious.
   public let advice: String?
 
-  init(_ code: Code, _ endpoint: ServerEndpoint, underlying: String, advice: String? = nil) {
+  package init(_ code: Code, _ endpoint: ServerEndpoint, underlying: String, advice: String? = nil) {
     self.code = code
     self.subject = endpoint.description
     self.underlying = underlying

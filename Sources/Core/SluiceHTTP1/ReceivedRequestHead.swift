@@ -18,18 +18,6 @@ package import SluiceMessages
 ///
 /// It is a class, because a connection uses one object for all its requests.
 package final class ReceivedRequestHead {
-  /// The form of the request target (RFC 9112 §3.2).
-  package enum TargetForm: Sendable, Hashable {
-    /// `/path?query`
-    case origin
-    /// `http://example.com/path?query`. Its host counts, and not that of `Host` (RFC 9112 §3.2.2).
-    case absolute
-    /// `example.com:443`, of a CONNECT
-    case authority
-    /// `*`, of an OPTIONS to the server as a whole
-    case asterisk
-  }
-
   /// What the client wants before it sends the body (RFC 9110 §10.1.1).
   package enum Expectation: Sendable, Hashable {
     case none
@@ -52,7 +40,7 @@ package final class ReceivedRequestHead {
   /// Nil without a `Host`.
   package private(set) var host: Range<Int>?
 
-  package private(set) var form = TargetForm.origin
+  package private(set) var form = RequestTarget.Form.origin
   package private(set) var version = HTTPVersion.http11
   /// What ends the body; set when the head is complete.
   package private(set) var body = RequestFraming.Body.none
@@ -142,7 +130,7 @@ extension ReceivedRequestHead {
       target.upperBound < line.upperBound
     else { throw Self.violation(ofLine: line, in: bytes) }
     try readVersion(bytes.extracting(target.upperBound + 1..<line.upperBound), line, in: bytes)
-    try readTarget(bytes)
+    form = try RequestTarget.check(bytes.extracting(target), method: bytes.extracting(method))
     section.begin(after: lines)
     return true
   }
@@ -179,56 +167,6 @@ extension ReceivedRequestHead {
     }
     // A higher minor version is answered as the highest that this server knows (RFC 9110 §2.5).
     version = text[7] == UInt8(ascii: "0") ? .http10 : .http11
-  }
-
-  private func readTarget(_ bytes: Span<UInt8>) throws(RequestViolation) {
-    let (method, target) = (bytes.extracting(method), bytes.extracting(target))
-    for index in target.indices where !Self.isAllowed(target[index]) {
-      throw RequestViolation(400, "the byte \(target[index]) in the request target \(PlainText.quote(target))")
-    }
-    if method.isIdenticalInContent(to: "CONNECT".utf8.span) {
-      form = .authority
-    } else if target[0] == UInt8(ascii: "/") {
-      form = .origin
-    } else if target.count == 1, target[0] == UInt8(ascii: "*"), method.isIdenticalInContent(to: "OPTIONS".utf8.span) {
-      form = .asterisk
-    } else {
-      form = .absolute
-    }
-    guard let fault = Self.fault(of: target, form) else { return }
-    throw RequestViolation(400, "the request target \(HTTPURL.shownReference(target)) \(fault)")
-  }
-
-  /// What is wrong with a target of allowed bytes; nil if nothing is.
-  private static func fault(of target: Span<UInt8>, _ form: TargetForm) -> String? {
-    switch form {
-    case .asterisk: return nil
-    case .authority:
-      guard target.indices.contains(where: { target[$0] == UInt8(ascii: ":") }) else { return "has no port" }
-      return (try? HeaderFields.checkHost(target)) == nil ? "is not a host and a port" : nil
-    case .origin:
-      let end = target.indices.first { target[$0] == UInt8(ascii: "?") } ?? target.count
-      return isAmbiguous(target.extracting(0..<end)) ? ambiguity : nil
-    case .absolute:
-      guard let url = try? HTTPURL(String(decoding: [UInt8](copying: target), as: UTF8.self)) else {
-        return "is neither a path nor a URL of http or https"
-      }
-      if url.userInfo != nil { return "has a user or a password (RFC 9110 §4.2.4)" }
-      return url.withPath { isAmbiguous($0) } ? ambiguity : nil
-    }
-  }
-
-  private static let ambiguity = "leads to different places, depending on how a server reads its dot segments"
-
-  private static func isAmbiguous(_ path: Span<UInt8>) -> Bool {
-    guard !PathReadings.isPlain(path) else { return false }
-    let readings = PathReadings(path)
-    return readings.hasDotSegments && readings.lenient != nil
-  }
-
-  /// Visible ASCII, without a fragment, which is never sent, and without a backslash, which some servers read as a slash.
-  private static func isAllowed(_ byte: UInt8) -> Bool {
-    byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "#") && byte != UInt8(ascii: "\\")
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }

@@ -31,44 +31,33 @@ package enum SentResponseHead {
   package static func append(
     to buffer: inout [UInt8], status: Int, _ fields: HeaderFields, _ framing: Framing, _ persistence: Persistence
   ) {
-    buffer.append(contentsOf: "HTTP/1.1 ".utf8)
-    append(decimal: status, to: &buffer)
+    buffer.append("HTTP/1.1 ")
+    buffer.append(decimal: status)
     buffer.append(UInt8(ascii: " "))
-    buffer.append(contentsOf: reason(of: status).utf8)
-    buffer.append(contentsOf: ChunkEncoder.lineEnd)
+    buffer.append(reason(of: status))
+    buffer.append("\r\n")
     fields.appendLines(to: &buffer)
     switch framing {
     case .none, .close: break
     case .length(let count):
-      buffer.append(contentsOf: "Content-Length: ".utf8)
-      append(decimal: count, to: &buffer)
-      buffer.append(contentsOf: ChunkEncoder.lineEnd)
-    case .chunked: buffer.append(contentsOf: "Transfer-Encoding: chunked\r\n".utf8)
+      buffer.append("Content-Length: ")
+      buffer.append(decimal: count)
+      buffer.append("\r\n")
+    case .chunked: buffer.append("Transfer-Encoding: chunked\r\n")
     }
     if persistence == .closes || framing == .close {
-      buffer.append(contentsOf: "Connection: close\r\n".utf8)
+      buffer.append("Connection: close\r\n")
     } else if persistence == .staysForOldClient {
-      buffer.append(contentsOf: "Connection: keep-alive\r\n".utf8)
+      buffer.append("Connection: keep-alive\r\n")
     }
-    buffer.append(contentsOf: ChunkEncoder.lineEnd)
-  }
-
-  /// Appends a number that is not negative. An interpolated string would cost much more.
-  private static func append(decimal number: Int, to buffer: inout [UInt8]) {
-    let start = buffer.count
-    var rest = number
-    repeat {
-      buffer.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-      rest /= 10
-    } while rest > 0
-    buffer[start...].reverse()
+    buffer.append("\r\n")
   }
 
   /// Whether a response with this status never has a body (RFC 9110 §6.4.1).
   package static func hasNoBody(status: Int) -> Bool { status < 200 || status == 204 || status == 304 }
 
   /// The reason phrase (RFC 9110 §15); empty for a status that is not registered. Clients ignore it.
-  package static func reason(of status: Int) -> String {
+  package static func reason(of status: Int) -> StaticString {
     switch status {
     case 100: "Continue"
     case 103: "Early Hints"
@@ -138,7 +127,7 @@ extension HeaderFields {
       // A field with an empty value has no space after the colon.
       let end = value.isEmpty ? name.upperBound + 1 : value.upperBound
       buffer.append(copying: bytes.extracting(name.lowerBound..<end))
-      buffer.append(contentsOf: ChunkEncoder.lineEnd)
+      buffer.append("\r\n")
     }
   }
 }

@@ -12,6 +12,37 @@ extension Array where Element == UInt8 {
   }
 }
 
+extension Array where Element == UInt8 {
+  /// Appends a text that is known when the program is compiled.
+  package mutating func append(_ text: StaticString) {
+    // Safe because the bytes of a StaticString live as long as the process.
+    unsafe append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+}
+
+extension Array where Element == UInt8 {
+  /// Appends a number that is not negative. An interpolated string would cost much more.
+  package mutating func append(decimal number: Int) {
+    var digits = InlineArray<20, UInt8>(repeating: 0)
+    var start = digits.count
+    var rest = number
+    repeat {
+      start -= 1
+      digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    } while rest > 0
+    append(copying: digits.span.extracting(start..<digits.count))
+  }
+}
+
+extension String {
+  /// Copies UTF-8. Bytes that are not valid become U+FFFD.
+  package init(copying bytes: Span<UInt8>) {
+    // Safe because the pointer does not leave the closure, in which the span is borrowed.
+    self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+}
+
 extension OutputSpan where Element == UInt8 {
   /// Writes `name: value`, a NUL and a LF; the buffer must have room for them.
   @inline(__always)

@@ -20,6 +20,13 @@ extension HTTPURL {
     return (Origin(scheme: scheme, host: host, port: port, hasFinalDot: hasFinalDot), userInfo)
   }
 
+  /// Checks `host[:port]`.
+  static func checkHostAndPort(_ bytes: Span<UInt8>) throws(MessageError) {
+    let hostEnd = try endOfHost(bytes, 0..<bytes.count)
+    _ = try hostKind(bytes, 0..<hostEnd)
+    _ = try port(bytes, hostEnd..<bytes.count)
+  }
+
   private static func endOfHost(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(MessageError) -> Int {
     guard !range.isEmpty, bytes[range.lowerBound] == UInt8(ascii: "[") else {
       return firstIndex(in: bytes, range) { $0 == UInt8(ascii: ":") }
@@ -29,17 +36,30 @@ extension HTTPURL {
     return bracket + 1
   }
 
-  /// Reads the host. The final dot of an IPv4 address has no meaning.
+  private enum Host {
+    case address(IPv6Address)
+    /// A name or an IPv4 address, without a final dot.
+    case name(Range<Int>, hasFinalDot: Bool)
+  }
+
   private static func host(
     _ bytes: Span<UInt8>, _ range: Range<Int>
   ) throws(MessageError) -> (host: String, hasFinalDot: Bool) {
+    switch try hostKind(bytes, range) {
+    case .address(let address): (address.description, false)
+    case .name(let name, let hasFinalDot): (lowercased(bytes, name), hasFinalDot)
+    }
+  }
+
+  /// Checks the host. The final dot of an IPv4 address has no meaning.
+  private static func hostKind(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(MessageError) -> Host {
     guard !range.isEmpty else { throw failure(bytes, "names no host") }
     if bytes[range.lowerBound] == UInt8(ascii: "[") {
       let inner = range.lowerBound + 1..<range.upperBound - 1
       guard let address = IPv6Address(bytes.extracting(inner)) else {
         throw failure(bytes, "has no IPv6 address between [ and ]; a zone, as in fe80::1%25eth0, is not supported")
       }
-      return (address.description, false)
+      return .address(address)
     }
     guard firstIndex(in: bytes, range, where: { !isHostCharacter($0) }) == range.upperBound else {
       throw failure(bytes, "has a character in its host that is not a letter, digit, dot, hyphen or underscore")
@@ -52,7 +72,7 @@ extension HTTPURL {
     guard !isAddress || IPv4Address(bytes.extracting(name)) != nil else {
       throw failure(bytes, "has a host that ends in a number but is not an IPv4 address of four decimal numbers")
     }
-    return (lowercased(bytes, name), isFullyQualified && !isAddress)
+    return .name(name, hasFinalDot: isFullyQualified && !isAddress)
   }
 
   /// Checks the labels of a name, and returns where the last one is.
@@ -121,7 +141,7 @@ extension HTTPURL {
   }
 
   private static func text(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String {
-    String(decoding: [UInt8](copying: bytes.extracting(range)), as: UTF8.self)
+    String(copying: bytes.extracting(range))
   }
 
   static func failure(_ bytes: Span<UInt8>, _ reason: String) -> MessageError {

@@ -69,7 +69,7 @@ extension HTTPURL {
     let name = bytes.extracting(0..<colon)
     if FieldSyntax.equals(name, "http") { return (.http, colon + 3) }
     if FieldSyntax.equals(name, "https") { return (.https, colon + 3) }
-    guard RelativeReference.isScheme(String(decoding: [UInt8](copying: name), as: UTF8.self).utf8[...]) else {
+    guard RelativeReference.isScheme(String(copying: name).utf8[...]) else {
       throw failure(
         bytes, "\(PlainText.quote(name)) before :// is not a scheme; expected http://… or https://…")
     }

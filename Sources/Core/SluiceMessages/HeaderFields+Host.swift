@@ -15,7 +15,7 @@ extension HeaderFields {
   package static func checkHost(_ value: Span<UInt8>) throws(MessageError) {
     let hasUser = HTTPURL.firstIndex(in: value, from: 0) { $0 == UInt8(ascii: "@") } < value.count
     guard !hasUser else { throw hostFailure("it has an @; expected a host, with an optional :port after it") }
-    do { _ = try HTTPURL.authority(value, 0..<value.count, scheme: .http) } catch {
+    do { try HTTPURL.checkHostAndPort(value) } catch {
       throw hostFailure("it \(error.reason); expected a host, with an optional :port after it")
     }
   }

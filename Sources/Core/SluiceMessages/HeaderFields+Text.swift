@@ -1,5 +1,12 @@
 // Fields as text. Values that are not UTF-8 are shown with U+FFFD; the byte forms keep them exactly.
 extension HeaderFields {
+  /// Whether the field is `TE: trailers`: the one field of a connection that HTTP/2 has (RFC 9113 §8.2.2). Over HTTP/1.1
+  /// it is not needed, because trailers are always taken.
+  package func asksForTrailers(at index: Index) -> Bool {
+    FieldSyntax.equals(buffer.span.extracting(nameRange(at: index)), "te")
+      && FieldSyntax.equals(buffer.span.extracting(valueRange(at: index)), "trailers")
+  }
+
   /// The value of the first field of that name; assigning replaces all fields of the name by one, `nil` removes them.
   /// Bytes that are not UTF-8 are shown as U+FFFD; ``subscript(bytes:)`` has them as they are.
   ///

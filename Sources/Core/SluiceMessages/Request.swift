@@ -22,6 +22,8 @@ public struct Request: Sendable {
   public var wantsRecording = false
   /// Whether the recording is a sample, which is kept in memory and has no large bodies.
   package var isSample = false
+  /// Whether the method, the headers and the trailers have passed ``validate()`` or the same checks of a server.
+  package var isChecked = false
   /// The ``trailers`` and the ``options``, behind one reference: few requests have any.
   private var extras: SharedValue<Extras>?
 
@@ -49,6 +51,7 @@ public struct Request: Sendable {
 
   /// Checks the method, every header, including `Host`, and the trailers; the URL was checked when it was created.
   package func validate() throws(MessageError) {
+    if isChecked { return }
     try Self.check(method: method.utf8.span)
     try headers.validate()
     try headers.validateHost()

@@ -3,7 +3,11 @@
 #ifndef SLUICE_CTLS_SHIM_H
 #define SLUICE_CTLS_SHIM_H
 #include <errno.h>
+#include <openssl/core_names.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+#include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
@@ -56,6 +60,44 @@ static inline int sluice_tls_name_count(const STACK_OF(X509_NAME) *names) {
 }
 static inline X509_NAME *sluice_tls_name(const STACK_OF(X509_NAME) *names, int index) {
   return sk_X509_NAME_value(names, index);
+}
+
+/// What protects the session tickets of a server: a name, by which the server finds the key, and two keys (RFC 5077 §4).
+struct sluice_tls_ticket_key {
+  unsigned char name[16];
+  unsigned char cipher[32];
+  unsigned char mac[32];
+};
+
+/// Prepares the encryption of a ticket, or the decryption if `encrypts` is 0. Returns 1 for success.
+static inline int sluice_tls_apply_ticket_key(
+    const struct sluice_tls_ticket_key *key, const unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac,
+    int encrypts) {
+  OSSL_PARAM parameters[] = {
+      OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, (void *)key->mac, sizeof key->mac),
+      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0),
+      OSSL_PARAM_construct_end(),
+  };
+  return EVP_MAC_CTX_set_params(mac, parameters) == 1
+      && EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), NULL, key->cipher, iv, encrypts) == 1;
+}
+
+static const uint64_t sluice_tls_no_tickets = SSL_OP_NO_TICKET;
+
+typedef int (*sluice_tls_name_callback)(SSL *tls, int *alert, void *context);
+
+/// Lets the callback choose the certificate by the name that the client asks for.
+static inline void sluice_tls_choose_by_name(SSL_CTX *context, sluice_tls_name_callback choose) {
+  SSL_CTX_set_tlsext_servername_callback(context, choose);
+}
+
+/// Makes a context for a server: tickets instead of stored sessions, and only ciphers that HTTP/2 allows
+/// (RFC 9113 §9.2.2).
+static inline int sluice_tls_configure_server(SSL_CTX *context, long ticket_seconds) {
+  sluice_tls_configure(context);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_timeout(context, ticket_seconds);
+  return SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1;
 }
 
 static inline int sluice_tls_is_unexpected_end(unsigned long error) {

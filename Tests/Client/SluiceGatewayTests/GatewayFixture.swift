@@ -17,9 +17,9 @@ struct GatewayFixture: Sendable {
   let engine: Engine
   let gateway: Gateway
 
-  /// - Parameter upstream: a URL, or nothing after the port of a server.
   init(
-    to upstream: String, observer: (any GatewayObserver)? = nil, _ change: (inout Configuration) -> Void = { _ in },
+    to upstream: String, on listener: ServeSettings.Listener = Self.loopback, observer: (any GatewayObserver)? = nil,
+    _ change: (inout Configuration) -> Void = { _ in },
     settings adjust: (inout ServeSettings) -> Void = { _ in }
   ) throws {
     var configuration = Configuration()
@@ -29,7 +29,7 @@ struct GatewayFixture: Sendable {
     settings.upstream = try HTTPURL(upstream)
     adjust(&settings)
     engine = try Engine(configuration)
-    gateway = try Gateway(engine, on: Self.loopback, settings, observer: observer)
+    gateway = try Gateway(engine, on: listener, settings, observer: observer)
   }
 
   init(to port: UInt16, _ change: (inout Configuration) -> Void = { _ in }) throws {

@@ -10,7 +10,7 @@ import Testing
     var method = ""
     var target = ""
     var host: String?
-    var form = ReceivedRequestHead.TargetForm.origin
+    var form = RequestTarget.Form.origin
     var version = HTTPVersion.http11
     var fields: [String] = []
     var framing = RequestFraming.Body.none
@@ -104,14 +104,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("GET /", ReceivedRequestHead.TargetForm.origin), ("GET /?", .origin), ("OPTIONS *", .asterisk),
+    ("GET /", RequestTarget.Form.origin), ("GET /?", .origin), ("OPTIONS *", .asterisk),
     ("OPTIONS /", .origin),
     ("GET http://example.com", .absolute), ("GET https://example.com:8443/a?b", .absolute),
     ("CONNECT example.com:443", .authority), ("CONNECT [::1]:443", .authority), ("M-SEARCH /", .origin),
     ("GET //host/a", .origin), ("GET /a;b", .origin), ("GET /a//b", .origin), ("GET /%2e%2E/a", .origin),
     ("GET /a{|}^`\"<>", .origin),
   ])
-  func `a target has one of four forms`(_ start: String, _ form: ReceivedRequestHead.TargetForm) throws {
+  func `a target has one of four forms`(_ start: String, _ form: RequestTarget.Form) throws {
     let facts = try facts("\(start) HTTP/1.1\r\nHost: example.com\r\n\r\n")
     #expect(facts.form == form && "\(facts.method) \(facts.target)" == start)
   }

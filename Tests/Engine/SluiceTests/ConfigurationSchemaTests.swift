@@ -57,7 +57,9 @@ import Testing
       #"{"serve": {"listen": [{"at": "8080"}], "to": "http://127.0.0.1:9000/a"}}"#,
       #"{"serve": {"listen": [{"at": "[::]:80", "clients": "open"}, {"at": "0.0.0.0:1", "clients": ["10.0.0.0/8"]}]}}"#,
       #"{"serve": {"to": "unix:a.sock", "forwarded": "append", "trace": "ignore", "host": "upstream", "drain": "0s"}}"#,
-      #"{"serve": {"limits": {"connections": 5, "requestsPerConnection": 1, "headTimeout": "1s", "idle": "2s", "bodyIdle": "3s", "bufferBytes": 65536}}}"#,
+      #"{"serve": {"listen": [{"at": "80", "clients": "certificate", "tls": {"cert": "a", "key": "b", "clientCa": "c"}}]}}"#,
+      #"{"serve": {"listen": [{"at": "80", "tls": {"cert": "a", "certificates": [{"cert": "b"}, {"cert": "c", "key": "d"}]}}]}}"#,
+      #"{"serve": {"limits": {"connections": 5, "streams": 7, "requestsPerConnection": 1, "headTimeout": "1s", "idle": "2s", "bodyIdle": "3s", "bufferBytes": 65536}}}"#,
       #"{"serve": {"listen": null, "to": null, "forwarded": null, "trace": null, "host": null, "limits": null, "drain": null}}"#,
       plugin(#""library": "a.so", "build": null"#), plugin(#""builtin": "metrics", "build": null"#),
       plugin(#""library": "a.so", "build": {"folder": "plugins/a"}"#),
@@ -262,10 +264,15 @@ import Testing
       #"{"redact": {"cookies": []}}"#,
       #"{"store": 5}"#,
       #"{"serve": {"port": 80}}"#, #"{"serve": {"listen": "8080"}}"#, #"{"serve": {"listen": [{}]}}"#,
+      #"{"serve": {"listen": [{"at": "80", "tls": {}}]}}"#,
+      #"{"serve": {"listen": [{"at": "80", "tls": {"key": "a"}}]}}"#,
+      #"{"serve": {"listen": [{"at": "80", "tls": {"cert": "a", "certificates": [{}]}}]}}"#,
+      #"{"serve": {"listen": [{"at": "80", "tls": {"cert": "a", "ca": "b"}}]}}"#,
+      #"{"serve": {"limits": {"streams": 0}}}"#,
       #"{"serve": {"listen": [{"at": 8080}]}}"#, #"{"serve": {"listen": [{"at": "80", "clients": []}]}}"#,
       #"{"serve": {"listen": [{"at": "80", "clients": "all"}]}}"#, #"{"serve": {"forwarded": "keep"}}"#,
       #"{"serve": {"limits": {"bufferBytes": 1}}}"#, #"{"serve": {"limits": {"headTimeout": "0s"}}}"#,
-      #"{"serve": {"limits": {"streams": 5}}}"#, #"{"serve": {"drain": 5}}"#,
+      #"{"serve": {"limits": {"stream": 5}}}"#, #"{"serve": {"drain": 5}}"#,
     ]
 
   @Test(arguments: accepted)

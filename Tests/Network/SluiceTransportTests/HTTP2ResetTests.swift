@@ -164,7 +164,7 @@ import Testing
     let records = try await ends { piece in (0..<3).flatMap { _ in piece } }
     #expect(records.map(\.code) == [.cancelled, .connectionLost, .resent])
     let message = records[1].error?.message ?? ""
-    #expect(message.contains("broke in the middle of the response: " + HTTP2FloodGuard.reason), "\(message)")
+    #expect(message.contains("broke in the middle of the response: " + HTTP2Failure.flood), "\(message)")
   }
 
   @Test func `a rule that one response breaks is not held against the others`() async throws {

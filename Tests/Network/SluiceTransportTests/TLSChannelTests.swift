@@ -27,7 +27,7 @@ import Testing
     var settings = TLSSettings()
     settings.ca = certificates.authority
     let context = try TLSContext(settings, offersHTTP2: false)
-    let channel = try TLSChannel(socket.descriptor, context, TLSSessions(), host: "localhost")
+    let channel = try TLSClientChannel(socket.descriptor, context, TLSSessions(), host: "localhost")
     handshake: while true {
       switch channel.handshake() {
       case .done: break handshake

@@ -11,7 +11,8 @@ package struct ReceivedRequest: Sendable {
   package let trailers: HeaderFields
 }
 
-/// An HTTP/1.1 server on event loops.
+/// A server for HTTP/1.1 and HTTP/2 on event loops. Without TLS, clients begin HTTP/2 with prior knowledge
+/// (RFC 9113 §3.3); with TLS, both sides agree on it (§3.2).
 ///
 ///     let server = try Server(on: .tcp(port: 8080)) { request in
 ///       Response(status: 200, body: .bytes(Array("hello \(request.head.target)\n".utf8)))
@@ -32,12 +33,13 @@ package final class Server: Sendable {
   ///   - answer: makes the response; is cancelled if the client goes away. Its body must be in memory.
   package convenience init(
     on endpoint: ServerEndpoint = .tcp(), loops count: Int = 1, limits: ServerLimits = ServerLimits(),
-    bodyBytes: Int = 64 << 20, answer: @escaping @Sendable (ReceivedRequest) async -> Response
+    tls: ServerTLS? = nil, bodyBytes: Int = 64 << 20, answer: @escaping @Sendable (ReceivedRequest) async -> Response
   ) throws {
     var loops: [Loop] = []
     for index in 0..<max(count, 1) { loops.append(try Loop(index: index)) }
     do {
-      try self.init(on: endpoint, loops, limits: limits, isOwner: true, AnsweringHandler(bodyBytes, answer))
+      try self.init(
+        on: endpoint, loops, limits: limits, tls: tls, isOwner: true, AnsweringHandler(bodyBytes, answer))
     } catch {
       for loop in loops { loop.shutdown() }
       throw error
@@ -45,15 +47,17 @@ package final class Server: Sendable {
   }
 
   /// Starts a server on these loops. It listens when this returns.
-  /// - Parameter isOwner: whether the loops end with the server.
+  /// - Parameters:
+  ///   - tls: the settings of TLS; nil without TLS.
+  ///   - isOwner: whether the loops end with the server.
   package init(
-    on endpoint: ServerEndpoint, _ loops: [Loop], limits: ServerLimits, isOwner: Bool = false,
+    on endpoint: ServerEndpoint, _ loops: [Loop], limits: ServerLimits, tls: ServerTLS? = nil, isOwner: Bool = false,
     _ handler: any ServerHandler
   ) throws(ServerError) {
     let listeners = try SharedListener.several(loops.count, on: endpoint, backlog: ServerOptions().backlog)
     self.endpoint = listeners[0].endpoint
     file = listeners[0].socket.file
-    ports = loops.map { ServerPort($0, limits, handler) }
+    ports = loops.map { ServerPort($0, limits, tls: tls, handler) }
     ownLoops = isOwner ? loops : []
     for (index, port) in ports.enumerated() { port.start(listeners[min(index, listeners.count - 1)]) }
   }

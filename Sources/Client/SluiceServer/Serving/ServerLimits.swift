@@ -12,6 +12,8 @@ package struct ServerLimits: Sendable, Hashable {
   }()
   /// The number of connections on one loop. Those beyond it wait in the kernel until one ends.
   package var connections = 10_000
+  /// The requests of one connection of HTTP/2 at a time.
+  package var streams = 100
   /// The number of requests on one connection, after which it is closed.
   package var requestsPerConnection = 100_000
   /// From the first byte of a head to its end.

@@ -12,9 +12,12 @@ package final class ServerPort: LoopSource, LoopTimerTarget, @unchecked Sendable
   // Sendable: other threads only pass it on to the loop.
   let loop: Loop
   let limits: ServerLimits
+  /// The times of the limits in nanoseconds, because each request needs some of them.
+  let waits: (idle: UInt64, head: UInt64, body: UInt64, linger: UInt64)
   let handler: any ServerHandler
   /// For all reads of the loop.
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+  private let tls: ServerTLS?
   private var source = 0
   /// Nil after the port has stopped accepting.
   private var listener: SharedListener?
@@ -28,8 +31,12 @@ package final class ServerPort: LoopSource, LoopTimerTarget, @unchecked Sendable
   private var isTimerArmed = false
   private var onEmpty: (@Sendable () -> Void)?
 
-  package init(_ loop: Loop, _ limits: ServerLimits, _ handler: any ServerHandler) {
-    (self.loop, self.limits, self.handler) = (loop, limits, handler)
+  /// - Parameter tls: the settings of TLS; nil without TLS.
+  package init(_ loop: Loop, _ limits: ServerLimits, tls: ServerTLS? = nil, _ handler: any ServerHandler) {
+    (self.loop, self.limits, self.tls, self.handler) = (loop, limits, tls, handler)
+    waits = (
+      limits.idle.nanoseconds, limits.headTimeout.nanoseconds, limits.bodyIdle.nanoseconds, limits.linger.nanoseconds
+    )
   }
 
   deinit { buffer.deallocate() }
@@ -52,9 +59,10 @@ package final class ServerPort: LoopSource, LoopTimerTarget, @unchecked Sendable
       accept(false)
       listener = nil
       self.onEmpty = onEmpty
-      for connection in connections {
-        connection?.readOn()
-        connection?.drain()
+      for index in connections.indices {
+        connections[index]?.readOn()
+        // Reading can put another object in its place.
+        connections[index]?.drain()
       }
       tellIfEmpty()
     }
@@ -114,7 +122,8 @@ package final class ServerPort: LoopSource, LoopTimerTarget, @unchecked Sendable
   private func add(_ socket: StreamSocket) {
     let index = Int(socket.descriptor)
     while connections.count <= index { connections.append(nil) }
-    let connection = ServerConnection(socket, self)
+    guard let channel = channel(socket) else { return socket.close() }
+    let connection = ServerOpening(channel, self)
     let interest = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
     guard loop.poller.control(EPOLL_CTL_ADD, socket.descriptor, interest, tag: loop.tag(source, socket.descriptor))
     else {
@@ -123,6 +132,18 @@ package final class ServerPort: LoopSource, LoopTimerTarget, @unchecked Sendable
     connections[index] = connection
     connectionCount += 1
     armTimer(Self.checkInterval)
+  }
+
+  /// Nil if there is no memory for TLS.
+  private func channel(_ socket: StreamSocket) -> Channel? {
+    guard let tls else { return Channel(socket: socket, tls: nil) }
+    return (try? TLSServerChannel(socket.descriptor, tls.context)).map { Channel(socket: socket, tls: $0) }
+  }
+
+  func replace(_ connection: ServerConnection, by other: ServerConnection) {
+    let index = Int(connection.descriptor)
+    guard index < connections.count, connections[index] === connection else { return }
+    connections[index] = other
   }
 
   func didClose(_ connection: ServerConnection) {

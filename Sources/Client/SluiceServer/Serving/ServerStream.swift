@@ -39,13 +39,30 @@ package protocol ServerStreamDelegate: AnyObject {
 package struct ServerRequestHead: Sendable {
   package let method: String
   package let target: String
-  package let form: ReceivedRequestHead.TargetForm
+  package let form: RequestTarget.Form
   package let version: HTTPVersion
   /// The host of an absolute target, or else the value of `Host`; nil if there is none.
   package let host: String?
   package let fields: HeaderFields
   package let body: RequestFraming.Body
   package let hasUpgrade: Bool
+}
+
+/// What a stream needs from its connection. Only the loop uses it.
+protocol ServerStreamCarrier: AnyObject {
+  var client: ServerClient { get }
+  var memo: AnyObject? { get set }
+  /// Whether a handler should send more of its response now.
+  var hasRoom: Bool { get }
+
+  /// The handler takes the body from now on.
+  func readBody()
+  func sendInformational(_ status: Int, _ fields: HeaderFields)
+  func respond(_ status: Int, _ fields: HeaderFields, _ length: ServerStream.Length, closes: Bool)
+  func send(_ bytes: Span<UInt8>)
+  func finish(_ trailers: HeaderFields)
+  /// Ends the response so that the client sees an error.
+  func breakResponse()
 }
 
 /// One request of a client, and the response to it. Only its loop uses it.
@@ -59,28 +76,35 @@ package final class ServerStream {
   package let head: ServerRequestHead
   /// Must be set before the handler returns, unless it has answered. The stream keeps it until it is over.
   package var delegate: (any ServerStreamDelegate)?
-  private var connection: ServerConnection?
+  /// Nil when the stream has ended.
+  private var carrier: (any ServerStreamCarrier)?
   /// Whether the handler takes no bytes of the request's body for now.
   private(set) var isPaused = true
   /// Whether the head of the response was given.
   package private(set) var hasAnswered = false
 
-  init(_ head: ServerRequestHead, on connection: ServerConnection) {
+  init(_ head: ServerRequestHead, on carrier: any ServerStreamCarrier) {
     self.head = head
-    self.connection = connection
+    self.carrier = carrier
   }
 
-  /// The connection that the stream belongs to; nil if the stream has ended.
-  package var isOver: Bool { connection == nil }
+  /// Whether the stream has ended, for the handler or for the client.
+  package var isOver: Bool { carrier == nil }
 
-  /// The address of the client; nil over a Unix socket, or if the stream is over.
-  package var peer: ConnectionFacts.Address? { connection?.peer }
+  /// Nil if the stream is over.
+  package var client: ServerClient? { carrier?.client }
+
+  /// What the handler keeps for the other requests of this connection.
+  package var memo: AnyObject? {
+    get { carrier?.memo }
+    set { carrier?.memo = newValue }
+  }
 
   /// Takes the body from now on, or again after ``pause()``.
   package func readBody() {
-    guard isPaused, let connection else { return }
+    guard isPaused, let carrier else { return }
     isPaused = false
-    connection.readBody()
+    carrier.readBody()
   }
 
   /// Takes no further bytes of the body for now, except for those that have arrived already.
@@ -90,37 +114,36 @@ package final class ServerStream {
   /// - Parameter status: from 100 to 199, not 101.
   package func sendInformational(_ status: Int, _ fields: HeaderFields) {
     guard !hasAnswered, head.version != .http10 else { return }
-    connection?.sendInformational(status, fields)
+    carrier?.sendInformational(status, fields)
   }
 
   /// Begins the response. Fields that frame a message or belong to one connection are left out.
   /// - Parameters:
   ///   - status: from 200 to 999.
   ///   - length: of the body, also if the answer to a HEAD leaves it out.
-  ///   - closes: whether the connection ends with this response.
+  ///   - closes: whether the connection ends with this response; in HTTP/2, when the other requests are answered too.
   package func respond(_ status: Int, _ fields: HeaderFields, _ length: Length, closes: Bool = false) {
     guard !hasAnswered, (200...999).contains(status) else { return }
     hasAnswered = true
-    connection?.respond(status, fields, length, closes: closes)
+    carrier?.respond(status, fields, length, closes: closes)
   }
 
   /// Sends a piece of the body. More than ``ServerLimits/bufferBytes`` can be given, but a handler should wait for
   /// ``ServerStreamDelegate/canSend()`` if ``hasRoom`` is false.
-  package func send(_ bytes: Span<UInt8>) { connection?.send(bytes) }
+  package func send(_ bytes: Span<UInt8>) { carrier?.send(bytes) }
 
-  package var hasRoom: Bool { connection?.hasRoom ?? true }
+  package var hasRoom: Bool { carrier?.hasRoom ?? true }
 
   /// Ends the response. The stream is over then.
   package func finish(trailers: HeaderFields = HeaderFields()) { take()?.finish(trailers) }
 
-  /// Ends the connection, because the response cannot be completed. The client sees an error, and not the end of the
-  /// response.
+  /// Breaks the response off, because it cannot be completed. The client sees an error, and not the end of the response.
   package func fail() { take()?.breakResponse() }
 
-  /// Ends the stream, and returns its connection.
-  private func take() -> ServerConnection? {
-    defer { (connection, delegate) = (nil, nil) }
-    return connection
+  /// Ends the stream, and returns its carrier.
+  private func take() -> (any ServerStreamCarrier)? {
+    defer { (carrier, delegate) = (nil, nil) }
+    return carrier
   }
 
   /// Called by the connection when the stream has no client any more.

@@ -60,7 +60,10 @@ enum ServeCommand {
     let engine = try EngineStart.engine(configuration, updates: .followed, wrap: sides.wrapper)
     let gateways = try gateways(engine, plan, sides)
     let reload = EngineReload(of: plan.engine.file, engine, complete: plan.complete, add: sides.append)
-    signals.onHangUp { reload.reload() }
+    signals.onHangUp {
+      reloadCertificates(gateways)
+      reload.reload()
+    }
     let isQuiet = arguments.has("quiet")
     let services = try EngineServices(engine, plan.places, reload, isQuiet: isQuiet)
     if !isQuiet { sayPorts(gateways, plan.settings) }
@@ -99,9 +102,22 @@ enum ServeCommand {
     return gateways
   }
 
+  /// Returns at once, because reading files may be slow, and the thread that waits for signals must not block.
+  private static func reloadCertificates(_ gateways: [Gateway]) {
+    Task.detached {
+      for gateway in gateways {
+        do throws(ServerError) { try gateway.reloadCertificates() } catch {
+          StandardError.say("\(gateway.endpoint): \(error.underlying); its certificates stay as they are")
+        }
+      }
+    }
+  }
+
   private static func sayPorts(_ gateways: [Gateway], _ settings: ServeSettings) {
     let upstream = settings.unixSocket.map { "unix:\($0)" } ?? settings.upstream?.string ?? ""
-    for gateway in gateways { StandardError.say("http://\(gateway.endpoint) serves \(upstream)", .info) }
+    for gateway in gateways {
+      StandardError.say("http\(gateway.isSecure ? "s" : "")://\(gateway.endpoint) serves \(upstream)", .info)
+    }
   }
 }
 

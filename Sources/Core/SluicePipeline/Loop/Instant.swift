@@ -18,7 +18,7 @@ package struct Instant: Sendable, Hashable, Comparable {
 
   /// The instant after a number of nanoseconds, at most ``distantFuture``. Use it for constant durations: a `Duration`
   /// holds 128 bits of attoseconds, and converting it into nanoseconds takes longer than reading the clock.
-  func advanced(byNanoseconds count: UInt64) -> Instant {
+  package func advanced(byNanoseconds count: UInt64) -> Instant {
     let (sum, overflows) = nanoseconds.addingReportingOverflow(count)
     return overflows ? .distantFuture : Instant(nanoseconds: sum)
   }

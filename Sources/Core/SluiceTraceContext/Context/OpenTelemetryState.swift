@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// A `tracestate` whose member `ot` has a sampling threshold, `th` (OpenTelemetry, "TraceState: Probability Sampling").
 ///
 /// The threshold states the sender's sampling rate, from which a backend estimates how many traces were not sampled. If

@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// Reads and writes traces in one family of headers.
 public protocol Propagator: Sendable {
   /// The name of the propagator in the configuration and in `OTEL_PROPAGATORS`.
@@ -26,12 +28,5 @@ extension Carrier {
       let range = ListSyntax.trimmed(text.utf8.span, 0..<text.utf8.count)
       return range.count == text.utf8.count ? text : String(copying: text.utf8.span.extracting(range))
     }
-  }
-}
-
-extension String {
-  /// Converts a value to text. Bytes that are not UTF-8 become U+FFFD.
-  init(copying bytes: Span<UInt8>) {
-    self.init(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
   }
 }

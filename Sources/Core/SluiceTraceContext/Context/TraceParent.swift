@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// A `traceparent` header of W3C Trace Context level 2 (§2.2): `00-<trace id>-<span id>-<flags>`.
 public struct TraceParent: Sendable, Hashable {
   /// The bits that level 2 defines.

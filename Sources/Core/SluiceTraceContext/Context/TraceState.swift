@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// The value of a `tracestate` header, which is checked and passed on unchanged (W3C Trace Context level 2 §2.3).
 public enum TraceState {
   /// The maximum number of members. A state with more members is not passed on at all.

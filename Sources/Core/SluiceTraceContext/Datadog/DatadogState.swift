@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// The member `dd` of a `tracestate`, in which Datadog keeps values for which `traceparent` has no place:
 /// `s:2;o:rum;t.dm:-4`.
 struct DatadogState: Equatable {

@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// `traceparent` and `tracestate` of W3C Trace Context level 2.
 public struct TraceContextPropagator: Propagator {
   /// The name in `OTEL_PROPAGATORS`: `tracecontext`.

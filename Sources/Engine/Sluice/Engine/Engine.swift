@@ -133,7 +133,7 @@ public final class Engine: Sendable {
   /// - Parameter checks: the checks of the response, which replace those of the configuration. If they have an
   ///   extraction, the body is collected.
   package func submit(
-    _ request: Request, parent: ParentContext? = nil, sink: (any BodySink)? = nil,
+    _ request: consuming Request, parent: ParentContext? = nil, sink: (any BodySink)? = nil,
     checks: ResponseChecks?, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
     completion: @escaping @Sendable (TransactionResult) -> Void
   ) {

@@ -50,6 +50,7 @@ final class UnsentFields: Sendable {
   @inline(__always)
   private static func isUnsent(_ headers: borrowing HeaderFields, _ index: HeaderFields.Index) -> Bool {
     FieldSyntax.isTransportField(headers.buffer.span.extracting(headers.nameRange(at: index)))
+      && !headers.asksForTrailers(at: index)
   }
 
   private static func isPowerOfTen(_ count: Int) -> Bool {

@@ -38,11 +38,14 @@ package struct ServeSettings: Sendable, Hashable {
     package var port: UInt16
     /// The clients that are served; nil if none was chosen, which only a loopback address accepts.
     package var clients: Clients?
+    /// Nil if the port speaks HTTP without TLS.
+    package var tls: TLS?
 
-    package init(host: String, port: UInt16, clients: Clients? = nil) {
+    package init(host: String, port: UInt16, clients: Clients? = nil, tls: TLS? = nil) {
       self.host = host
       self.port = port
       self.clients = clients
+      self.tls = tls
     }
 
     package var isLoopback: Bool { Origin.isLoopback(host: host) }
@@ -63,16 +66,40 @@ package struct ServeSettings: Sendable, Hashable {
     }
   }
 
+  /// TLS on a port. The paths are absolute.
+  package struct TLS: Sendable, Hashable {
+    /// The certificates with their chains and keys, in PEM. The name that a client asks for chooses; the first one serves
+    /// the other clients.
+    package var certificates: [Certificate]
+    /// The file with the authorities that vouch for certificates of clients; nil if clients are not asked for one.
+    package var clientAuthorities: String?
+
+    package init(certificates: [Certificate], clientAuthorities: String? = nil) {
+      (self.certificates, self.clientAuthorities) = (certificates, clientAuthorities)
+    }
+
+    package struct Certificate: Sendable, Hashable {
+      package var chain: String
+      /// Can be the same file.
+      package var key: String
+
+      package init(chain: String, key: String) { (self.chain, self.key) = (chain, key) }
+    }
+  }
+
   /// The clients of a port.
   package enum Clients: Sendable, Hashable {
     /// Everybody who reaches the port.
     case open
+    /// Clients with a certificate of the authorities of the port.
+    case certificate
     /// Clients with an address in one of these ranges.
     case ranges([AddressRange])
 
     package func contain(_ address: ConnectionFacts.Address?) -> Bool {
       switch self {
-      case .open: true
+      // The handshake has checked the certificate.
+      case .open, .certificate: true
       case .ranges(let ranges): address.map { address in ranges.contains { $0.contains(address.host) } } ?? false
       }
     }
@@ -82,6 +109,8 @@ package struct ServeSettings: Sendable, Hashable {
   package struct Limits: Sendable, Hashable {
     /// Open connections on each port.
     package var connections: Int?
+    /// The requests of one connection of HTTP/2 at a time.
+    package var streams: Int?
     package var requestsPerConnection: Int?
     package var headTimeout: Duration?
     package var idle: Duration?
@@ -152,13 +181,20 @@ extension Configuration {
   }
 
   private static func listener(_ node: ConfigurationNode) throws(ConfigurationError) -> ServeSettings.Listener {
-    try node.checkObject(["at", "clients"])
+    try node.checkObject(["at", "clients", "tls"])
     guard let at = node["at"] else { throw node.error("\"at\" is missing: the port, or the address and the port") }
     let text = try at.string()
     guard var listener = ServeSettings.Listener(text) else {
       throw at.error("expected a port, or an address and a port, found \(PlainText.quote(text))")
     }
-    if let clients = node["clients"] { listener.clients = try Self.clients(clients) }
+    if let tls = node["tls"] { listener.tls = try Self.serverTLS(tls) }
+    if let clients = node["clients"] {
+      listener.clients = try Self.clients(clients)
+      guard listener.clients != .certificate || listener.tls?.clientAuthorities != nil else {
+        throw clients.error(
+          "\"certificate\" needs the authorities of the clients", advice: "name their file with \"tls.clientCa\"")
+      }
+    }
     guard listener.clients != nil || listener.isLoopback else {
       throw at.error(
         "other machines reach this address, so \"clients\" must say who is served",
@@ -180,18 +216,46 @@ extension Configuration {
       guard !ranges.isEmpty else { throw node.error("the list is empty, so nobody would be served") }
       return .ranges(ranges)
     }
-    guard try node.string() == "open" else {
-      throw node.error("expected \"open\" or a list of address ranges, found \(node.value)")
+    switch try node.string() {
+    case "open": return .open
+    case "certificate": return .certificate
+    default: throw node.error("expected \"open\", \"certificate\" or a list of address ranges, found \(node.value)")
     }
-    return .open
+  }
+
+  private static func serverTLS(_ node: ConfigurationNode) throws(ConfigurationError) -> ServeSettings.TLS {
+    try node.checkObject(["cert", "key", "clientCa", "certificates"])
+    var tls = ServeSettings.TLS(certificates: [try certificate(node)])
+    for further in try node["certificates"]?.elements() ?? [] {
+      try further.checkObject(["cert", "key"])
+      tls.certificates.append(try certificate(further))
+    }
+    tls.clientAuthorities = try node["clientCa"].map(path)
+    return tls
+  }
+
+  /// Reads `cert` and `key`. Without a key, the file with the certificate has it.
+  private static func certificate(
+    _ node: ConfigurationNode
+  ) throws(ConfigurationError) -> ServeSettings.TLS.Certificate {
+    guard let certificate = node["cert"] else { throw node.error("\"cert\" is missing: the file with the certificate") }
+    let chain = try path(certificate)
+    return ServeSettings.TLS.Certificate(chain: chain, key: try node["key"].map(path) ?? chain)
+  }
+
+  private static func path(_ node: ConfigurationNode) throws(ConfigurationError) -> String {
+    let text = try node.string()
+    guard !text.isEmpty else { throw node.error("expected the path of a file") }
+    return node.source.resolve(text)
   }
 
   private static func serveLimits(_ node: ConfigurationNode) throws(ConfigurationError) -> ServeSettings.Limits {
     try node.checkObject([
-      "connections", "requestsPerConnection", "headTimeout", "idle", "bodyIdle", "bufferBytes",
+      "connections", "streams", "requestsPerConnection", "headTimeout", "idle", "bodyIdle", "bufferBytes",
     ])
     var limits = ServeSettings.Limits()
     limits.connections = try node["connections"]?.integer(1...1_000_000)
+    limits.streams = try node["streams"]?.integer(1...10_000)
     limits.requestsPerConnection = try node["requestsPerConnection"]?.integer(1...1_000_000_000)
     limits.headTimeout = try node["headTimeout"]?.timeLimit()
     limits.idle = try node["idle"]?.timeLimit()

@@ -1,32 +1,27 @@
 import CTLS
 import Glibc
 import SluiceLoop
-import SluiceMessages
-import SluicePipeline
+package import SluiceMessages
+package import SluicePipeline
 
 /// TLS on one socket (RFC 8446), with OpenSSL, or inside the TLS of an HTTPS proxy. Only the loop uses it. It does not
 /// close the socket.
-final class TLSChannel {
-  enum Handshake {
+///
+/// The subclasses are for the two sides: ``TLSClientChannel`` and ``TLSServerChannel``.
+package class TLSChannel {
+  package enum Handshake {
     case done, wouldBlock
-    /// The handshake waits until ``answer(_:)`` passes the answer to this challenge.
+    /// The handshake waits until ``TLSClientChannel/answer(_:)`` passes the answer to this challenge.
     case asks(HandshakeChallenge)
     case failed(TLSFailure)
   }
 
   let pointer: OpaquePointer
-  let sessions: TLSSessions
-  /// Whether the peer is the server, and not a proxy.
+  /// Whether the peer is not a proxy.
   let isForServer: Bool
   /// The TLS connection to the proxy, inside which this one runs.
   private let below: TLSChannel?
-  private let host: String
   private let socket: UnsafeMutablePointer<sluice_tls_socket>
-  private let context: TLSContext
-  /// The object that decides about the server's certificate; nil if OpenSSL decides.
-  private let decision: TrustDecision?
-  /// The object that chooses the client certificate; nil if the certificate of the settings is used.
-  private let choice: CertificateChoice?
   /// The total number of received bytes at the time when the last application data arrived.
   private var receivedAtData = 0
   /// The failure of the last call.
@@ -42,23 +37,14 @@ final class TLSChannel {
   /// The table of functions is never changed after it is made.
   private nonisolated(unsafe) static let method = sluice_tls_make_bio_method()
 
-  /// - Parameters:
-  ///   - host: the host of the URL, which the server's certificate must name (RFC 9110 §4.3.4), or the proxy's host.
-  ///   - below: the connection inside which this one runs.
+  /// - Parameter below: the connection inside which this one runs.
   init(
-    _ descriptor: Int32, inside below: TLSChannel? = nil, isForServer: Bool = true, _ context: TLSContext,
-    _ sessions: TLSSessions, host: String, _ decision: TrustDecision? = nil,
-    _ choice: CertificateChoice? = nil
+    _ descriptor: Int32, inside below: TLSChannel? = nil, isForServer: Bool = true, _ context: OpaquePointer
   ) throws(TLSFailure) {
-    guard let method = Self.method, let pointer = SSL_new(context.pointer) else { throw TLSFailure.last(.other) }
+    guard let method = Self.method, let pointer = SSL_new(context) else { throw TLSFailure.last(.other) }
     self.pointer = pointer
-    self.context = context
     self.below = below
     self.isForServer = isForServer
-    self.sessions = sessions
-    self.host = host
-    self.decision = decision
-    self.choice = choice
     socket = .allocate(capacity: 1)
     socket.initialize(
       to: sluice_tls_socket(
@@ -66,21 +52,6 @@ final class TLSChannel {
         budget: .max, received: 0))
     guard sluice_tls_attach(pointer, method, socket) == 1 else { throw TLSFailure.last(.other) }
     sluice_tls_set_owner(pointer, Unmanaged.passUnretained(self).toOpaque())
-    guard expect(host) else { throw TLSFailure.last(.other) }
-    sessions.use(for: pointer)
-    SSL_set_connect_state(pointer)
-    // If a delegate decides, verification is always on, because otherwise a refusal would have no effect.
-    if decision != nil { SSL_set_verify(pointer, SSL_VERIFY_PEER, nil) }
-    if let choice {
-      SSL_set_cert_cb(
-        pointer,
-        { connection, choice in
-          guard let connection, let choice else { return 0 }
-          return Unmanaged<CertificateChoice>.fromOpaque(choice)._withUnsafeGuaranteedRef {
-            $0.provide(for: connection)
-          }
-        }, Unmanaged.passUnretained(choice).toOpaque())
-    }
   }
 
   deinit {
@@ -88,10 +59,10 @@ final class TLSChannel {
     socket.deallocate()
   }
 
-  var security: ConnectionFacts.Security? { ConnectionFacts.Security(of: pointer) }
+  package var security: ConnectionFacts.Security? { ConnectionFacts.Security(of: pointer) }
 
-  /// Whether the server has chosen HTTP/2 in the handshake (RFC 9113 §3.2).
-  var hasChosenHTTP2: Bool {
+  /// Whether both sides have agreed on HTTP/2 in the handshake (RFC 9113 §3.2).
+  package var hasChosenHTTP2: Bool {
     var name: UnsafePointer<UInt8>?
     var count: UInt32 = 0
     SSL_get0_alpn_selected(pointer, &name, &count)
@@ -104,52 +75,31 @@ final class TLSChannel {
   /// Whether the last call stopped at its limit, so that the system may have more bytes.
   var isCut: Bool { socket.pointee.budget <= 0 }
 
-  func handshake() -> Handshake {
+  package func handshake() -> Handshake {
     ERR_clear_error()
     let result = SSL_do_handshake(pointer)
     if result == 1 {
       receivedAtData = socket.pointee.received
-      return keyFailure.map { .failed($0) } ?? .done
+      return refusal.map { .failed($0) } ?? .done
     }
-    switch SSL_get_error(pointer, result) {
-    case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
-    case SSL_ERROR_WANT_RETRY_VERIFY:
-      if case .asked(let trust) = decision?.state { return .asks(.serverTrust(trust)) }
-      return .wouldBlock
-    case SSL_ERROR_WANT_X509_LOOKUP:
-      if case .asked(let request) = choice?.state { return .asks(.clientCertificate(request)) }
-      return .wouldBlock
-    default: return .failed(handshakeFailure)
-    }
+    let code = SSL_get_error(pointer, result)
+    if code == SSL_ERROR_WANT_READ || code == SSL_ERROR_WANT_WRITE { return .wouldBlock }
+    return waits(for: code) ?? .failed(handshakeFailure)
   }
 
-  /// Why the server's public key is not accepted; nil if it is accepted. It is checked before any request data is sent.
-  /// The check also works in a resumed session, which keeps the certificate.
-  private var keyFailure: TLSFailure? {
-    guard !context.keyHashes.isEmpty else { return nil }
-    let certificate = SSL_get1_peer_certificate(pointer)
-    defer { X509_free(certificate) }
-    guard let hash = certificate.flatMap(EncodedCertificate.publicKeyHash) else {
-      return TLSFailure(.publicKey, "the server has sent no certificate")
-    }
-    guard !context.keyHashes.contains(hash) else { return nil }
-    let text = String(decoding: Base64.encode(hash), as: UTF8.self)
-    return TLSFailure(.publicKey, "the server's public key is sha256//\(text)")
-  }
+  /// Why this side does not accept the peer after a handshake; nil if it does.
+  var refusal: TLSFailure? { nil }
 
-  /// Takes the answer to the challenge, which must not be a refusal. The handshake can then continue.
-  func answer(_ answer: HandshakeDecision) {
-    if case .asked = choice?.state {
-      if case .use(let identity) = answer { choice?.choose(identity) } else { choice?.choose(nil) }
-    } else {
-      decision?.trust(isAccepted: answer == .accept)
-    }
-  }
+  /// What the handshake waits for, if an error of OpenSSL means that.
+  func waits(for code: Int32) -> Handshake? { nil }
 
-  /// Called by OpenSSL to verify the server's certificate.
-  func verify(_ store: OpaquePointer) -> Int32 {
-    decision?.verify(store, pointer, verifies: context.verifies) ?? X509_verify_cert(store)
-  }
+  var handshakeFailure: TLSFailure { TLSFailure.last(.handshake, systemError: systemError) }
+
+  /// The system's error number of the last call that failed; 0 if none has.
+  var systemError: Int32 { socket.pointee.error }
+
+  /// Adds what the subclass knows to the failure of a call.
+  func complete(_ failure: TLSFailure) -> TLSFailure { failure }
 
   /// - Parameter isPeek: whether the bytes stay, so that the next call reads them again.
   func read(into buffer: UnsafeMutableRawBufferPointer, isPeek: Bool = false) -> StreamSocket.Outcome {
@@ -172,7 +122,7 @@ final class TLSChannel {
   private var isFlooded: Bool { socket.pointee.received - receivedAtData > Self.quietBytes }
 
   private func failFlooded() -> StreamSocket.Outcome {
-    failure = TLSFailure(.other, "the server sent more than \(Self.quietBytes) bytes of TLS messages without data")
+    failure = TLSFailure(.other, "the peer sent more than \(Self.quietBytes) bytes of TLS messages without data")
     return .failed(0)
   }
 
@@ -210,36 +160,9 @@ final class TLSChannel {
     case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
     case SSL_ERROR_ZERO_RETURN: return .end
     default:
-      let code = socket.pointee.error
-      failure = TLSFailure.last(.other, systemError: code)
-      failure?.chosenCertificate = choice?.certificate
+      let code = systemError
+      failure = complete(TLSFailure.last(.other, systemError: code))
       return .failed(code)
     }
-  }
-
-  /// The name, or the address, that the certificate must have.
-  private func expect(_ host: String) -> Bool {
-    let parameters = SSL_get0_param(pointer)
-    if SystemNames.isAddress(host) { return X509_VERIFY_PARAM_set1_ip_asc(parameters, host) == 1 }
-    // Partial wildcards, as in f*.example.com, and names outside of subjectAltName are not accepted (RFC 9525 §6.3).
-    X509_VERIFY_PARAM_set_hostflags(
-      parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
-    return sluice_tls_set_server_name(pointer, host) == 1 && X509_VERIFY_PARAM_set1_host(parameters, host, 0) == 1
-  }
-
-  private var handshakeFailure: TLSFailure {
-    if let failure = choice?.failure { return failure }
-    var failure = reasonOfHandshakeFailure
-    failure.chosenCertificate = choice?.certificate
-    return failure
-  }
-
-  private var reasonOfHandshakeFailure: TLSFailure {
-    let code = SSL_get_verify_result(pointer)
-    guard context.verifies, code != X509_V_OK else {
-      return TLSFailure.last(.handshake, systemError: socket.pointee.error)
-    }
-    ERR_clear_error()
-    return TLSFailure(.verification, CertificateFault.words(code, host))
   }
 }

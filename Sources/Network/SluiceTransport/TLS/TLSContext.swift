@@ -32,11 +32,11 @@ final class TLSContext {
         guard let store, let connection = sluice_tls_connection(store), let owner = sluice_tls_owner(connection) else {
           return 0
         }
-        return Unmanaged<TLSChannel>.fromOpaque(owner)._withUnsafeGuaranteedRef { $0.verify(store) }
+        return Unmanaged<TLSClientChannel>.fromOpaque(owner)._withUnsafeGuaranteedRef { $0.verify(store) }
       }, nil)
     SSL_CTX_sess_set_new_cb(pointer) { connection, session in
       guard let connection, let session, let owner = sluice_tls_owner(connection) else { return 0 }
-      Unmanaged<TLSChannel>.fromOpaque(owner)._withUnsafeGuaranteedRef { $0.sessions.keep(session) }
+      Unmanaged<TLSClientChannel>.fromOpaque(owner)._withUnsafeGuaranteedRef { $0.sessions.keep(session) }
       return 1
     }
     try useOwnCertificate(settings)

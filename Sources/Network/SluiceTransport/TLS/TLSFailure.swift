@@ -3,15 +3,24 @@ import Glibc
 import SluiceSupport
 
 /// A failed step of TLS and its reason.
-struct TLSFailure: Error, Sendable {
+package struct TLSFailure: Error, Sendable {
   let moment: TLSAdvice.Moment
   /// OpenSSL's message.
-  let detail: String
+  package let detail: String
   /// Whether the peer closed the connection without announcing it (RFC 8446 §6.1). The received data can then be
   /// incomplete.
   var isTruncation = false
   /// The path of the client certificate that a delegate has chosen for the connection.
   var chosenCertificate: String?
+
+  /// What has failed, and why.
+  package var reason: String {
+    switch moment {
+    case .authorities: "the certificates of the authorities cannot be read: \(detail)"
+    case .ownCertificate: "the certificate or its key cannot be used: \(detail)"
+    default: detail
+    }
+  }
 
   init(_ moment: TLSAdvice.Moment, _ detail: String, isTruncation: Bool = false) {
     self.moment = moment

@@ -173,7 +173,7 @@ final class Dial {
     fail(error.with(isVerification ? .proxyCertificate : .proxyTLS))
   }
 
-  private func handshake(over channel: TLSChannel, _ socket: StreamSocket) {
+  private func handshake(over channel: TLSClientChannel, _ socket: StreamSocket) {
     let handshake = TLSHandshake(Channel(socket: socket, tls: channel), channel, self)
     self.handshake = handshake
     pool.transport.place(handshake, socket.descriptor)

@@ -74,10 +74,10 @@ final class ProxyWay {
 
   /// Makes the TLS channel to an HTTPS proxy. The client certificate and the accepted keys are for servers only.
   /// The proxy's certificate is always verified, with the authorities of the settings.
-  func makeTLS(_ descriptor: Int32) throws(TLSFailure) -> TLSChannel {
+  func makeTLS(_ descriptor: Int32) throws(TLSFailure) -> TLSClientChannel {
     var tls = transport.settings.tls
     (tls.certificate, tls.key, tls.password, tls.keyHashes, tls.verify) = (nil, nil, nil, [], true)
-    return try TLSChannel(
+    return try TLSClientChannel(
       descriptor, isForServer: false, transport.tlsContext(tls, mayOfferHTTP2: false), sessions, host: proxy.place.host)
   }
 }

@@ -2,10 +2,10 @@
 final class TLSHandshake: SocketEndpoint {
   /// The socket with TLS.
   let secured: Channel
-  let channel: TLSChannel
+  let channel: TLSClientChannel
   private unowned(unsafe) let dial: Dial
 
-  init(_ secured: Channel, _ channel: TLSChannel, _ dial: Dial) {
+  init(_ secured: Channel, _ channel: TLSClientChannel, _ dial: Dial) {
     self.secured = secured
     self.channel = channel
     self.dial = dial

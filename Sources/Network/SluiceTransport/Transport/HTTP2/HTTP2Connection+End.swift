@@ -9,7 +9,7 @@ extension HTTP2Connection {
   func endBroken(saying isSaying: Bool = true) {
     guard !isClosed else { return }
     if isSaying { sender.sendLast(through: channel) }
-    let reason = flood.isExceeded ? HTTP2FloodGuard.reason : nil
+    let reason = flood.isExceeded ? HTTP2Failure.flood : nil
     let isAlone = streams.values.count { !$0.isWhole } == 1
     let culprit = frames.head.stream
     end { [isElsewhere = hasEnded(culprit)] stream, transfer in

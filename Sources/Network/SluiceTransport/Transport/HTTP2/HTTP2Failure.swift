@@ -5,6 +5,7 @@ import SluicePipeline
 /// Errors of HTTP/2 that say what failed, why, and what to do (RFC 9113 §7).
 struct HTTP2Failure {
   static let invalid = "the server sent invalid HTTP/2"
+  static let flood = "the server sent a flood of frames that carry no part of a response"
 
   let request: Request
   let names: SettingNames

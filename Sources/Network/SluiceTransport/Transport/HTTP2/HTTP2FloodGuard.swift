@@ -1,17 +1,15 @@
-import SluicePipeline
+package import SluicePipeline
 
-/// Limits the frames that cost this side time without being a part of a response: settings, pings, resets, priorities,
+/// Limits the frames that cost this side time without being a part of a message: settings, pings, resets, priorities,
 /// empty data, updates of windows, unknown frames, and frames for streams that have ended.
 ///
 /// Such a frame takes units from a budget, by its size. The budget is refilled by time, by frames of responses, and by
-/// request data that is sent, because the server answers such data with updates of windows.
+/// data that is sent, because the peer answers such data with updates of windows.
 ///
-/// A guard against the server must not count what this side has caused. If this side resets a stream, the server may
-/// have sent, or be sending, the rest of the response. So frames of ended streams are free up to the windows that this
-/// side had granted (RFC 9113 §5.1, §6.9), and up to the limit for a head.
-struct HTTP2FloodGuard {
-  static let reason = "the server sent a flood of frames that carry no part of a response"
-
+/// A guard against the peer must not count what this side has caused. If this side resets a stream, the peer may have
+/// sent, or be sending, the rest of its message. So frames of ended streams are free up to the windows that this side
+/// had granted (RFC 9113 §5.1, §6.9), and up to the limit for a head.
+package struct HTTP2FloodGuard {
   private static let budget = 10_000
   /// The units of the budget that are refilled in a second.
   private static let perSecond = 2_000
@@ -19,23 +17,26 @@ struct HTTP2FloodGuard {
   private static let perUsefulFrame = 16
   /// A frame takes one unit, and one more for each of this number of bytes.
   private static let bytesPerUnit = 32
-  /// How long a server may take until it has noticed that a stream was reset.
+  /// The units that it takes when the peer gives up a stream whose response is not complete. A request costs much more
+  /// than a frame, so the budget allows 500 such streams at once, and then 100 in a second.
+  private static let unitsPerAbort = 20
+  /// How long a peer may take until it has noticed that a stream was reset.
   private static let graceNanoseconds: UInt64 = 30_000_000_000
 
   private var left = Self.budget
   private var refilledAt: Instant
-  /// The bytes that the server may still send on ended streams, for resets since `renewedAt`.
+  /// The bytes that the peer may still send on ended streams, for resets since `renewedAt`.
   private var granted = 0
   /// The same for resets of the period before that.
   private var grantedBefore = 0
   private var renewedAt: Instant
 
-  init(at now: Instant) {
+  package init(at now: Instant) {
     refilledAt = now
     renewedAt = now
   }
 
-  var isExceeded: Bool { left < 0 }
+  package var isExceeded: Bool { left < 0 }
 
   /// Lets older allowances end.
   private mutating func renew(at now: Instant) {
@@ -48,7 +49,7 @@ struct HTTP2FloodGuard {
   }
 
   /// Notes that frames have arrived. They are noted one by one afterwards.
-  mutating func noteRead(at now: Instant) {
+  package mutating func noteRead(at now: Instant) {
     renew(at: now)
     guard left < Self.budget / 2 else { return }
     let seconds = Int(clamping: now.nanoseconds(since: refilledAt) / 1_000_000_000)
@@ -57,14 +58,17 @@ struct HTTP2FloodGuard {
     left = min(Self.budget, left + min(seconds, Self.budget) * Self.perSecond)
   }
 
-  /// Notes that a part of a response has arrived, or that a part of a request was sent.
-  mutating func noteUseful() { left = min(Self.budget, left + Self.perUsefulFrame) }
+  /// Notes that a part of a response has arrived, or that a part of a message was sent.
+  package mutating func noteUseful() { left = min(Self.budget, left + Self.perUsefulFrame) }
 
-  /// Notes a frame that carries no part of a response.
-  mutating func noteUseless(byteCount: Int) { left -= 1 + byteCount / Self.bytesPerUnit }
+  /// Notes that the peer has given up a stream whose response is not complete.
+  package mutating func noteAbort() { left -= Self.unitsPerAbort }
+
+  /// Notes a frame that carries no part of a message.
+  package mutating func noteUseless(byteCount: Int) { left -= 1 + byteCount / Self.bytesPerUnit }
 
   /// Notes a frame with data or fields on a stream that has ended.
-  mutating func noteLate(byteCount: Int) {
+  package mutating func noteLate(byteCount: Int) {
     let free = min(byteCount, granted + grantedBefore)
     let older = min(free, grantedBefore)
     grantedBefore -= older
@@ -75,9 +79,9 @@ struct HTTP2FloodGuard {
   /// Notes that this side has reset a stream.
   ///
   /// - Parameters:
-  ///   - windowBytes: the number of bytes that the server was allowed to send on the stream.
+  ///   - windowBytes: the number of bytes that the peer was allowed to send on the stream.
   ///   - headBytes: the maximum size of the fields that can follow.
-  mutating func noteReset(windowBytes: Int, headBytes: Int, at now: Instant) {
+  package mutating func noteReset(windowBytes: Int, headBytes: Int, at now: Instant) {
     renew(at: now)
     granted += windowBytes + headBytes
     noteUseful()

@@ -1,19 +1,21 @@
 /// Finds the frames of HTTP/2 in received bytes (RFC 9113 §4.1), without their content.
 ///
 /// nghttp2 does not report every frame: it skips unknown frames, and the data of streams that this side has reset.
-struct HTTP2FrameScanner {
+package struct HTTP2FrameScanner {
   private static let headBytes = 9
 
-  private(set) var head = HTTP2FrameHead()
+  package private(set) var head = HTTP2FrameHead()
   /// The number of bytes of the current head that have arrived.
   private var headCount = 0
   /// The number of payload bytes of the current frame that have not arrived.
   private var missingBytes = 0
 
+  package init() {}
+
   /// Takes the bytes of one frame, as far as they have arrived.
   ///
   /// - Returns: how many of the bytes belong to the frame, and whether ``head`` has become complete with them.
-  mutating func next(in bytes: UnsafeRawBufferPointer) -> (byteCount: Int, isBegun: Bool) {
+  package mutating func next(in bytes: UnsafeRawBufferPointer) -> (byteCount: Int, isBegun: Bool) {
     var position = 0
     let wasBegun = headCount == Self.headBytes
     if headCount == 0 { head = HTTP2FrameHead() }
@@ -32,13 +34,13 @@ struct HTTP2FrameScanner {
 }
 
 /// The head of a frame.
-struct HTTP2FrameHead {
+package struct HTTP2FrameHead {
   /// The size of the payload.
-  private(set) var byteCount = 0
-  private(set) var type: UInt8 = 0
-  private(set) var flags: UInt8 = 0
+  package private(set) var byteCount = 0
+  package private(set) var type: UInt8 = 0
+  package private(set) var flags: UInt8 = 0
   /// The number of the stream; 0 for the connection.
-  private(set) var stream: Int32 = 0
+  package private(set) var stream: Int32 = 0
 
   fileprivate mutating func take(_ byte: UInt8, at index: Int) {
     switch index {

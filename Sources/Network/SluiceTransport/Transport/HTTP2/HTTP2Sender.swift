@@ -2,8 +2,8 @@ import CNGHTTP2
 
 /// Sends the frames of a connection of HTTP/2: it asks nghttp2 for them, and keeps the bytes that the socket did not
 /// take. Only the loop uses it.
-final class HTTP2Sender {
-  enum Progress {
+package final class HTTP2Sender {
+  package enum Progress {
     /// Everything was sent.
     case done
     /// The socket is full, or the connection was closed.
@@ -25,17 +25,20 @@ final class HTTP2Sender {
   @exclusivity(unchecked) private var unsent: [UInt8] = []
   private var offset = 0
   private var isStopped = false
+  /// The bytes that the socket has taken so far.
+  package private(set) var sentBytes = 0
 
-  init(_ session: OpaquePointer) { self.session = session }
+  package init(_ session: OpaquePointer) { self.session = session }
 
   /// Sends the pending bytes, as far as the socket takes them.
-  func flush(through channel: Channel) -> Progress {
+  package func flush(through channel: Channel) -> Progress {
     var count = 0
     while true {
       if offset < unsent.count {
         switch send(through: channel) {
         case .bytes(let sent):
           offset += sent
+          sentBytes += sent
           count += sent
         case .wouldBlock: return .waiting
         case .end, .failed:
@@ -54,12 +57,12 @@ final class HTTP2Sender {
   }
 
   /// Sends what the socket takes before the connection is closed.
-  func sendLast(through channel: Channel) {
+  package func sendLast(through channel: Channel) {
     if serialize() { _ = send(through: channel) }
   }
 
   /// Drops what was not sent. The connection is closed.
-  func stop() {
+  package func stop() {
     isStopped = true
     dropUnsent()
   }

@@ -9,13 +9,13 @@ extension OriginPool {
   /// Makes the TLS channel to the server for a connection of this pool.
   ///
   /// - Parameter below: the connection over TLS to the proxy, if there is one.
-  func makeTLS(_ descriptor: Int32, inside below: TLSChannel?) throws(TransportError) -> TLSChannel {
+  func makeTLS(_ descriptor: Int32, inside below: TLSChannel?) throws(TransportError) -> TLSClientChannel {
     do throws(TLSFailure) {
       let decision = key.handshake.flatMap {
         $0.decidesTrust ? TrustDecision(origin, $0.scope, transport.approvals) : nil
       }
       let choice = key.handshake?.choosesCertificate == true ? CertificateChoice(origin) : nil
-      return try TLSChannel(
+      return try TLSClientChannel(
         descriptor, inside: below, transport.tlsContext(settings.tls, mayOfferHTTP2: mayOfferHTTP2), sessions,
         host: origin.host, decision, choice)
     } catch { throw TransportFailure.tls(origin, error, settings) }

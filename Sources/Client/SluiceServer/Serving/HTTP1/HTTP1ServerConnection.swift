@@ -7,9 +7,7 @@ import SluicePipeline
 import SluiceTransport
 
 /// Performs what ``ServerConnectionMachine`` decides for one connection. Only its loop uses it.
-final class ServerConnection {
-  private let socket: StreamSocket
-  private unowned let port: ServerPort
+final class HTTP1ServerConnection: ServerConnection, ServerStreamCarrier {
   private var machine = ServerConnectionMachine()
   private let head: ReceivedRequestHead
   private var body = ReceivedBody.done
@@ -35,28 +33,19 @@ final class ServerConnection {
   private var isBusy = false
   private var wait = ServerConnectionMachine.Wait.idle
   /// When the current wait ends.
-  private(set) var deadline: Instant
-  /// Whether the port has this connection in its list of connections that read on, or that send, at the end of the turn.
-  var isUnread = false
-  var isUnflushed = false
+  private var deadline: Instant
   /// Whether the system has reported the end of what the client sends. It does so only once, perhaps together with bytes.
   private var hasHungUp = false
 
-  init(_ socket: StreamSocket, _ port: ServerPort) {
-    self.socket = socket
-    self.port = port
+  override init(_ channel: Channel, _ port: ServerPort) {
     head = ReceivedRequestHead(port.limits.messages)
-    deadline = port.loop.turnBegan + port.limits.idle
+    deadline = port.loop.turnBegan.advanced(byNanoseconds: port.waits.idle)
+    super.init(channel, port)
   }
-
-  deinit { if !machine.isClosed { socket.close() } }
-
-  var descriptor: Int32 { socket.descriptor }
-  private(set) lazy var peer = socket.address(ofPeer: true)?.canonical
 
   // MARK: Events
 
-  func isReady(_ events: UInt32) {
+  override func isReady(_ events: UInt32) {
     if events & EPOLLRDHUP.rawValue != 0 { hasHungUp = true }
     // The peer has reset the connection. If this side was closed, both sides can be closed, and bytes can be unread.
     let isBroken = events & EPOLLERR.rawValue != 0 || events & EPOLLHUP.rawValue != 0 && machine.input != .ended
@@ -68,7 +57,7 @@ final class ServerConnection {
   /// Looks whether the client has closed its side, while its next request is not read.
   private func lookForEnd() {
     var byte: UInt8 = 0
-    let outcome = withUnsafeMutableBytes(of: &byte) { socket.peek(into: $0) }
+    let outcome = withUnsafeMutableBytes(of: &byte) { channel.peek(into: $0) }
     switch outcome {
     case .end: if held.isEmpty { perform(.inputEnded) }
     case .failed: perform(.broken)
@@ -76,15 +65,13 @@ final class ServerConnection {
     }
   }
 
-  /// Called regularly. Ends a wait whose time has passed.
-  func check(at now: Instant) {
+  override func check(at now: Instant) {
     updateWait()
     guard now >= deadline else { return }
     perform(.timeout)
   }
 
-  /// The server ends when the requests in flight are answered.
-  func drain() { perform(.drain(hasOutput: hasOutput)) }
+  override func drain() { perform(.drain(hasOutput: hasOutput)) }
 
   private func perform(_ event: ServerConnectionMachine.Event) { perform(machine.handle(event, wait)) }
 
@@ -125,15 +112,15 @@ final class ServerConnection {
   }
 
   private func extendWait() {
-    let limit: Duration? =
+    let limit: UInt64? =
       switch wait {
       case .handler: nil
-      case .idle: port.limits.idle
-      case .head: port.limits.headTimeout
-      case .body, .output: port.limits.bodyIdle
-      case .linger: port.limits.linger
+      case .idle: port.waits.idle
+      case .head: port.waits.head
+      case .body, .output: port.waits.body
+      case .linger: port.waits.linger
       }
-    deadline = limit.map { port.loop.turnBegan + $0 } ?? .distantFuture
+    deadline = limit.map { port.loop.turnBegan.advanced(byNanoseconds: $0) } ?? .distantFuture
   }
 
   // MARK: Reading
@@ -141,7 +128,17 @@ final class ServerConnection {
   /// How many times the read buffer is filled before other connections have their turn.
   private static let roundsPerTurn = 16
 
-  func readOn() {
+  /// Takes bytes that were read before it was known that the client speaks HTTP/1.
+  func begin(_ bytes: UnsafeRawBufferPointer) {
+    isBusy = true
+    take(bytes)
+    isBusy = false
+    guard !machine.isClosed else { return }
+    flush()
+    updateWait()
+  }
+
+  override func readOn() {
     takeHeld()
     read()
   }
@@ -161,13 +158,15 @@ final class ServerConnection {
         break
       }
       rounds += 1
-      switch socket.receive(into: port.buffer) {
+      switch channel.receive(into: port.buffer) {
       case .bytes(let count):
+        let isDrained = channel.isDrained(afterReading: count, of: port.buffer.count)
         take(UnsafeRawBufferPointer(rebasing: port.buffer[..<count]))
         flush()
-        // A short read has emptied the socket, and the system reports bytes that arrive later.
-        if count < port.buffer.count, !hasHungUp, machine.input != .ended { break reading }
-      case .wouldBlock: break reading
+        if isDrained, !hasHungUp, machine.input != .ended { break reading }
+      case .wouldBlock:
+        if channel.isCut { port.readLater(self) }
+        break reading
       case .end:
         perform(.inputEnded)
         break reading
@@ -259,9 +258,7 @@ final class ServerConnection {
   }
 
   private static func request(_ head: ReceivedRequestHead, _ bytes: Span<UInt8>) -> ServerRequestHead {
-    func text(_ range: Range<Int>) -> String {
-      String(decoding: [UInt8](copying: bytes.extracting(range)), as: UTF8.self)
-    }
+    func text(_ range: Range<Int>) -> String { String(copying: bytes.extracting(range)) }
     let target = text(head.target)
     // The host of the target wins (RFC 9112 §3.2.2).
     let named = head.form == .absolute ? (try? HTTPURL(target))?.hostField : nil
@@ -359,7 +356,7 @@ final class ServerConnection {
     if framing == .chunked {
       ChunkEncoder.append(to: &output, dataBytes: bytes.count)
       output.append(copying: bytes)
-      output.append(contentsOf: ChunkEncoder.lineEnd)
+      output.append("\r\n")
     } else {
       output.append(copying: bytes)
     }
@@ -395,7 +392,7 @@ final class ServerConnection {
     flushUnlessBusy()
   }
 
-  func flushUnlessBusy() {
+  override func flushUnlessBusy() {
     if isBusy { return }
     flush()
     updateWait()
@@ -404,7 +401,7 @@ final class ServerConnection {
   /// Sends as much as the socket takes.
   private func flush() {
     while hasOutput, !machine.isClosed {
-      let outcome = output.withUnsafeBytes { socket.send(UnsafeRawBufferPointer(rebasing: $0[sentCount...])) }
+      let outcome = output.withUnsafeBytes { channel.send(UnsafeRawBufferPointer(rebasing: $0[sentCount...])) }
       switch outcome {
       case .bytes(let count):
         sentCount += count
@@ -449,13 +446,12 @@ final class ServerConnection {
   /// Everything is sent. The end of this side tells the client so.
   private func beginLingering() {
     lingers = false
-    shutdown(socket.descriptor, sluice_shutdown_sending)
+    channel.endSending()
     held = []
     port.readLater(self)
   }
 
-  /// Ends the connection at once.
-  func end() {
+  override func end() {
     var actions = machine.handle(.broken, wait)
     // The client must not take a part of a response for the whole.
     if hasOutput, actions.remove(.close) != nil { actions.insert(.abort) }
@@ -469,11 +465,6 @@ final class ServerConnection {
     held = []
     output = []
     sentCount = 0
-    if isAbort {
-      var option = linger(l_onoff: 1, l_linger: 0)
-      setsockopt(socket.descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
-    }
-    port.didClose(self)
-    socket.close()
+    remove(isAbort: isAbort)
   }
 }
