@@ -188,6 +188,7 @@ complete -c sluice -n "__fish_seen_subcommand_from serve" -l drain -x -d 'When i
 complete -c sluice -n "__fish_seen_subcommand_from serve" -l events -rF -d 'Record every event of every transaction here, for "sluice verify-trace"'
 complete -c sluice -n "__fish_seen_subcommand_from serve" -l har -rF -d 'Write an HTTP Archive (HAR) with an entry for each hop here; secrets are hidden'
 complete -c sluice -n "__fish_seen_subcommand_from serve" -l record -rF -d 'Record each request here, for "sluice replay"; secrets are hidden'
+complete -c sluice -n "__fish_seen_subcommand_from serve" -l access-log -rF -d 'Append a line of JSON for each request here, with the plugin access-log; - is standard error'
 complete -c sluice -n "__fish_seen_subcommand_from serve" -l plugin -rF -d 'Add a plugin to each list that it has callbacks for; may be repeated'
 complete -c sluice -n "__fish_seen_subcommand_from serve" -l control -F -d 'Listen for "sluice ctl" at this socket (default: one named after the process)'
 complete -c sluice -n "__fish_seen_subcommand_from serve" -l metrics-port -x -d 'Serve the metrics for Prometheus at http://127.0.0.1:PORT/metrics; 0 takes any port'

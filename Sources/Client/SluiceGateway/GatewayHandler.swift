@@ -20,8 +20,9 @@ final class GatewayHandler: ServerHandler {
   private let urlStart: [UInt8]
   /// Where its path begins.
   private let pathStart: Int
-  /// What `Via` says about this gateway. A request that has it already has passed through this gateway.
-  private let pseudonym: [UInt8]
+  /// What `Via` says about the gateways of this process. A request that has it already has passed through one of them.
+  private static let drawnPseudonym = Array("sluice-\(String(UInt32.random(in: 1 ... .max), radix: 16))".utf8)
+  private let pseudonym = drawnPseudonym
   /// This gateway's member of `Via`, for each version of requests.
   private let via10: [UInt8]
   private let via11: [UInt8]
@@ -44,11 +45,10 @@ final class GatewayHandler: ServerHandler {
     if start.last == UInt8(ascii: "/") { start.removeLast() }
     urlStart = start
     pathStart = upstream.origin.description.utf8.count
-    pseudonym = Array("sluice-\(String(UInt32.random(in: 1 ... .max), radix: 16))".utf8)
     via10 = Array("1.0 ".utf8) + pseudonym
     via11 = Array("1.1 ".utf8) + pseudonym
     via20 = Array("2.0 ".utf8) + pseudonym
-    localName = listener.isLoopback ? listener.host : nil
+    localName = listener.isLoopback && listener.clients == nil ? listener.host : nil
     var template = Request(url: upstream)
     // The client decides about these, and a gateway adds nothing by itself.
     template.omittedDefaults = [.accept, .acceptEncoding, .userAgent, .expect]
@@ -98,7 +98,8 @@ final class GatewayHandler: ServerHandler {
     if let localName, let host = head.host, !HostField.isLocal(host, servedAs: localName), !isUpstream(host) {
       throw GatewayRefusal(
         421, .internalResponse,
-        "the host \(PlainText.quote(host)) is not served: this address is for programs on this machine")
+        "the host \(PlainText.quote(host)) is not served: this address is for programs on this machine, unless \"clients\""
+          + " says who is served")
     }
     var request = template
     request.method = head.method

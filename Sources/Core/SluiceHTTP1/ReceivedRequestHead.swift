@@ -37,6 +37,8 @@ package final class ReceivedRequestHead {
   private var keepsAlive = false
   /// Where the parts of the head are in the bytes.
   package private(set) var (method, target) = (0..<0, 0..<0)
+  /// The last valid host.
+  private var checkedHost: [UInt8] = []
   /// Nil without a `Host`.
   package private(set) var host: Range<Int>?
 
@@ -202,9 +204,13 @@ extension ReceivedRequestHead {
   private func takeHost(_ field: FieldLine, in bytes: Span<UInt8>) throws(RequestViolation) {
     guard host == nil else { throw RequestViolation(400, "more than one Host (RFC 9112 §3.2)") }
     host = field.value
-    do { try HeaderFields.checkHost(bytes.extracting(field.value)) } catch {
+    let value = bytes.extracting(field.value)
+    // Most requests of a connection name the same host.
+    if !value.isEmpty, value.isIdenticalInContent(to: checkedHost.span) { return }
+    do { try HeaderFields.checkHost(value) } catch {
       throw RequestViolation(400, "a Host that is not valid: \(error.reason)")
     }
+    checkedHost = [UInt8](copying: value)
   }
 
   private func takeExpectation(_ value: Span<UInt8>) {

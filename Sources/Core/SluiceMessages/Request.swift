@@ -22,7 +22,8 @@ public struct Request: Sendable {
   public var wantsRecording = false
   /// Whether the recording is a sample, which is kept in memory and has no large bodies.
   package var isSample = false
-  /// Whether the method, the headers and the trailers have passed ``validate()`` or the same checks of a server.
+  /// Whether a server has read the request: the method, the headers and the trailers have passed the checks of
+  /// ``validate()``, and no field belongs to a connection.
   package var isChecked = false
   /// The ``trailers`` and the ``options``, behind one reference: few requests have any.
   private var extras: SharedValue<Extras>?

@@ -108,6 +108,12 @@ static inline int sluice_tls_is_unexpected_end(unsigned long error) {
 #endif
 }
 
+/// Whether a key does not belong to a certificate.
+static inline int sluice_tls_is_key_mismatch(unsigned long error) {
+  return ERR_GET_LIB(error) == ERR_LIB_X509 && ERR_GET_REASON(error) == X509_R_KEY_VALUES_MISMATCH
+      || ERR_GET_LIB(error) == ERR_LIB_X509 && ERR_GET_REASON(error) == X509_R_KEY_TYPE_MISMATCH;
+}
+
 /// What is under a connection: a socket, or another connection over TLS, as for a server behind an HTTPS proxy.
 struct sluice_tls_socket {
   int descriptor;

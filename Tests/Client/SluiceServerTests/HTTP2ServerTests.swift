@@ -302,6 +302,16 @@ import Testing
     #expect(try client.status(of: 3) == 0x88)
   }
 
+  @Test func `a response of unknown length without a body ends with its head`() throws {
+    let loop = try Loop(index: 0)
+    let server = try Server(on: .tcp(), [loop], limits: ServerLimits(), isOwner: true, HeadOnlyHandler())
+    defer { server.stop() }
+    let client = try RawHTTP2Client(port: server.port)
+    try client.send(HTTP2Frame.headers(RawHTTP2Client.head(), stream: 1, endsStream: true))
+    let head = try client.read { $0.stream == 1 }
+    #expect(head.type == 1 && head.flags & 1 == 1)
+  }
+
   @Test func `a response without a body ends for a client that takes nothing`() throws {
     var limits = ServerLimits()
     limits.bodyIdle = .milliseconds(200)
@@ -365,5 +375,13 @@ import Testing
     #expect(reset.stream == 1)
     try client.send(HTTP2Frame.headers(RawHTTP2Client.head("HEAD"), stream: 3, endsStream: true))
     #expect(try client.status(of: 3) == 0x88)
+  }
+}
+
+/// Answers with a head of unknown length, and ends the response.
+private final class HeadOnlyHandler: ServerHandler {
+  func handle(_ stream: ServerStream) {
+    stream.respond(200, HeaderFields(), .unknown)
+    stream.finish()
   }
 }

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 static const int sluice_socket_stream = SOCK_STREAM;
+static const int sluice_socket_datagram = SOCK_DGRAM;
 /// A flag for a type: no child process inherits the socket.
 static const int sluice_socket_close_on_exec = SOCK_CLOEXEC;
 /// A flag for a type: no call on the socket blocks.

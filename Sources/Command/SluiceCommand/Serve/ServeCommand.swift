@@ -16,8 +16,8 @@ enum ServeCommand {
     details: """
       Each request of a client runs through the pipeline and goes to the service at --to; the client gets its response. Bodies
       stream in both directions. Runs until SIGINT or SIGTERM, then finishes the requests in flight; a second signal ends it
-      at once. SIGHUP reads the configuration again: requests in flight continue, new ones run through the new pipeline. The
-      ports and the service stay those of the start.
+      at once. With -c, SIGHUP reads the configuration and the certificates again: requests in flight continue, new ones run
+      through the new pipeline. The ports and the service stay those of the start.
 
         sluice serve --listen 8080 --to http://127.0.0.1:9000 --plugin ./libtenant.so
       """,
@@ -30,7 +30,10 @@ enum ServeCommand {
       Option("to", nil, "URL", "The service: a URL, whose path is put before each path, or unix:PATH"),
       Option("drain", nil, "DURATION", "When interrupted, time for requests in flight to finish (default 30s)"),
     ] + SideOutputs.options + [
-      PluginArguments.option
+      Option(
+        "access-log", nil, "FILE",
+        "Append a line of JSON for each request here, with the plugin access-log; - is standard error"),
+      PluginArguments.option,
     ] + EngineServices.options + LogOutput.options + [
       Option("no-progress", nil, nil, "Show no line with the traffic on a terminal"),
       Option("quiet", "q", nil, "Show neither the line with the traffic nor the ports"),
@@ -66,10 +69,17 @@ enum ServeCommand {
     }
     let isQuiet = arguments.has("quiet")
     let services = try EngineServices(engine, plan.places, reload, isQuiet: isQuiet)
+    for plugin in plan.credentialsForStrangers {
+      StandardError.say(
+        "the plugin \"\(plugin)\" adds credentials to the requests of everybody who reaches this gateway; if that is not"
+          + " meant, give \"clients\" address ranges or \"certificate\"")
+    }
     if !isQuiet { sayPorts(gateways, plan.settings) }
+    ServiceManager.notify("READY=1")
     let line = try LiveLine(arguments) { ServeProgress(engine, $0) }
     var signalled = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
     while signals.received == nil { poll(&signalled, 1, -1) }
+    ServiceManager.notify("STOPPING=1")
     engine.endIsNear()
     let deadline = MonotonicClock.now + plan.settings.drain
     let isInTime = Gateway.drain(gateways, within: plan.settings.drain)
@@ -97,7 +107,9 @@ enum ServeCommand {
       }
     } catch {
       WaitingThread.run { await engine.shutdown(drain: .zero) }
-      throw CommandError(.usage, "--listen: \(error)")
+      throw CommandError(
+        .usage,
+        error.code == .certificateUnfit ? "serve: TLS on \(error.subject): \(error.underlying)" : "--listen: \(error)")
     }
     return gateways
   }
@@ -106,7 +118,11 @@ enum ServeCommand {
   private static func reloadCertificates(_ gateways: [Gateway]) {
     Task.detached {
       for gateway in gateways {
-        do throws(ServerError) { try gateway.reloadCertificates() } catch {
+        guard gateway.isSecure else { continue }
+        do throws(ServerError) {
+          try gateway.reloadCertificates()
+          StandardError.say("\(gateway.endpoint): its certificates were read again", .info)
+        } catch {
           StandardError.say("\(gateway.endpoint): \(error.underlying); its certificates stay as they are")
         }
       }

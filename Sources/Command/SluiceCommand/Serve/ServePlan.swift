@@ -1,4 +1,5 @@
 import SluiceAssembly
+import SluiceJSON
 import SluiceMessages
 import SluiceSupport
 
@@ -8,24 +9,44 @@ struct ServePlan: Sendable {
   let configuration: Configuration
   let settings: ServeSettings
   let places: EngineServices.Places
+  /// The file of the access log; nil for none.
+  private let accessLog: String?
 
   init(_ arguments: ParsedArguments) throws(CommandError) {
     engine = try EngineArguments(arguments)
     let read = try EngineStart.configuration(engine.file)
     settings = try Self.settings(read.serve, arguments)
-    configuration = try Self.complete(read, engine, settings)
+    accessLog = arguments["access-log"]
+    configuration = try Self.complete(read, engine, settings, accessLog)
     places = engine.places(configuration)
   }
 
   /// Adds the settings of the arguments to a configuration that was read later. The ports and the service stay.
   func complete(_ configuration: Configuration) throws(CommandError) -> Configuration {
-    try Self.complete(configuration, engine, settings)
+    try Self.complete(configuration, engine, settings, accessLog)
+  }
+
+  /// The plugins that put credentials into the requests of everybody who reaches a port.
+  var credentialsForStrangers: [String] {
+    guard settings.listeners.contains(where: { !$0.isLoopback && $0.clients == .open }) else { return [] }
+    let used = Set((configuration.request + configuration.issue).map(\.plugin))
+    return configuration.plugins.filter { used.contains($0.name) && Self.addsCredentials($0) }.map(\.name)
+  }
+
+  /// Whether it is one of the shipped plugins that add credentials.
+  private static func addsCredentials(_ plugin: PluginConfiguration) -> Bool {
+    guard case .library(let path) = plugin.source else { return false }
+    return ["bearer-auth", "oauth-refresh", "aws-sigv4"].contains { path.hasSuffix("lib\($0).so") }
   }
 
   private static func complete(
-    _ read: Configuration, _ engine: EngineArguments, _ settings: ServeSettings
+    _ read: Configuration, _ engine: EngineArguments, _ settings: ServeSettings, _ accessLog: String?
   ) throws(CommandError) -> Configuration {
     var configuration = try engine.complete(read)
+    if let accessLog {
+      try PluginArguments.append(
+        tracer: "access-log", ["output": JSONValue(accessLog)], for: "--access-log", to: &configuration)
+    }
     configuration.isShared = true
     // A transaction can take as long as its bodies make progress.
     if !configuration.namesDeadline { configuration.deadline = nil }

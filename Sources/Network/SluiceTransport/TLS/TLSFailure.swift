@@ -16,8 +16,7 @@ package struct TLSFailure: Error, Sendable {
   /// What has failed, and why.
   package var reason: String {
     switch moment {
-    case .authorities: "the certificates of the authorities cannot be read: \(detail)"
-    case .ownCertificate: "the certificate or its key cannot be used: \(detail)"
+    case .authorities: "the authorities of clients cannot be read: \(detail)"
     default: detail
     }
   }

@@ -1,5 +1,7 @@
 import CTLS
+import Glibc
 import SluiceLoop
+import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
@@ -73,24 +75,45 @@ package final class TLSServerContext: @unchecked Sendable {
   }
 
   private static func load(_ certificate: Certificate, into pointer: OpaquePointer) throws(TLSFailure) {
-    for path in [certificate.chain, certificate.key] {
-      if let obstacle = TLSSettings.obstacle(at: path) { throw TLSFailure(.ownCertificate, obstacle) }
+    let (chain, key) = (certificate.chain, certificate.key)
+    for path in [chain, key] {
+      if let obstacle = obstacle(at: path) { throw TLSFailure(.ownCertificate, obstacle) }
     }
     // Without this function, OpenSSL would ask for the password of a key on the terminal, and wait.
     SSL_CTX_set_default_passwd_cb(pointer) { _, _, _, _ in -1 }
     ERR_clear_error()
-    let isLoaded =
-      SSL_CTX_use_certificate_chain_file(pointer, certificate.chain) == 1
-      && SSL_CTX_use_PrivateKey_file(pointer, certificate.key, SSL_FILETYPE_PEM) == 1
-      && SSL_CTX_check_private_key(pointer) == 1
-    guard isLoaded else { throw .last(.ownCertificate) }
+    guard SSL_CTX_use_certificate_chain_file(pointer, chain) == 1 else {
+      throw failure("\(PlainText.quote(chain)) has no certificate in PEM")
+    }
+    guard SSL_CTX_use_PrivateKey_file(pointer, key, SSL_FILETYPE_PEM) == 1 else {
+      let isForeign = sluice_tls_is_key_mismatch(ERR_peek_last_error()) != 0
+      throw failure(
+        isForeign
+          ? "the key in \(PlainText.quote(key)) does not belong to the certificate in \(PlainText.quote(chain))"
+          : "\(PlainText.quote(key)) has no key in PEM that can be read without a password")
+    }
+    guard SSL_CTX_check_private_key(pointer) == 1 else {
+      throw failure(
+        "the key in \(PlainText.quote(key)) does not belong to the certificate in \(PlainText.quote(chain))")
+    }
+  }
+
+  /// Why a file cannot be read; nil if it can.
+  private static func obstacle(at path: String) -> String? {
+    if let obstacle = TLSSettings.obstacle(at: path) { return "\(PlainText.quote(path)): \(obstacle)" }
+    return access(path, R_OK) == 0 ? nil : "\(PlainText.quote(path)): \(SystemError.text(errno))"
+  }
+
+  /// A failure with what OpenSSL says about it.
+  private static func failure(_ what: String) -> TLSFailure {
+    TLSFailure(.ownCertificate, "\(what) (\(TLSFailure.last(.ownCertificate).detail))")
   }
 
   /// Lets clients prove who they are with certificates of these authorities.
   private static func trust(
     _ authorities: String, needsClient: Bool, _ pointer: OpaquePointer
   ) throws(TLSFailure) {
-    if let obstacle = TLSSettings.obstacle(at: authorities) { throw TLSFailure(.authorities, obstacle) }
+    if let obstacle = obstacle(at: authorities) { throw TLSFailure(.authorities, obstacle) }
     ERR_clear_error()
     guard SSL_CTX_load_verify_locations(pointer, authorities, nil) == 1,
       let names = SSL_load_client_CA_file(authorities)

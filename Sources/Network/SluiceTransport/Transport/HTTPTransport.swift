@@ -76,8 +76,6 @@ package final class HTTPTransport: Transport, @unchecked Sendable {
   /// Whether a server may choose HTTP/2 over TLS.
   let offersHTTP2: Bool
   private(set) var isClosed = false
-  /// The number of turns of the loop that have ended.
-  private(set) var round: UInt64 = 0
 
   /// The size of the buffer for received bytes.
   static let inputBytes = 65_536
@@ -278,7 +276,7 @@ extension HTTPTransport: LoopSource {
   package func descriptorIsReady(_ descriptor: Int32, _ events: UInt32) {
     let index = Int(descriptor)
     guard index < endpoints.count, let endpoint = endpoints[index] else { return }
-    // The event can be for a closed socket that had the same number: it was reported in the same round, or something
+    // The event can be for a closed socket that had the same number: it was reported in the same turn, or something
     // else still refers to that socket, such as a child between `fork` and `exec`. It does no harm if a socket that is not
     // ready is read. But an end must be an end of this socket.
     let isEnd = events & StreamSocket.ends != 0
@@ -308,7 +306,6 @@ extension HTTPTransport: LoopSource {
     }
     if !unflushed.isEmpty { flush() }
     if !ended.isEmpty { keepEnded() }
-    round &+= 1
   }
 
   private func flush() {

@@ -42,6 +42,8 @@ final class HTTP2ServerConnection: ServerConnection {
   var hasWaiters = false
   /// The streams whose held bytes are to be passed on.
   private var undelivered: [HTTP2ServerStream] = []
+  /// The streams whose head waits for the end of the turn.
+  private var headless: [HTTP2ServerStream] = []
   private var requestCount = 0
   /// The number of the last stream whose request was taken.
   private(set) var lastStream: Int32 = 0
@@ -235,6 +237,12 @@ final class HTTP2ServerConnection: ServerConnection {
     flushLater()
   }
 
+  /// Sends the head of the stream's response at the end of the turn, if nothing follows it before.
+  func submitLater(_ stream: HTTP2ServerStream) {
+    headless.append(stream)
+    flushLater()
+  }
+
   func submit(trailers: HeaderFields, _ id: Int32) {
     fields.removeAll()
     fields.append(trailers) { FieldSyntax.isTransportField($0) }
@@ -258,6 +266,10 @@ final class HTTP2ServerConnection: ServerConnection {
 
   override func flushUnlessBusy() {
     guard !isClosed else { return }
+    if !headless.isEmpty {
+      for stream in headless { stream.submitHead(hasBody: true) }
+      headless = []
+    }
     isBlocked = false
     switch sender.flush(through: channel) {
     case .done: break

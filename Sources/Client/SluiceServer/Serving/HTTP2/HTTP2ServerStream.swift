@@ -32,6 +32,9 @@ final class HTTP2ServerStream: ServerStreamCarrier {
   private var held: [UInt8] = []
 
   // The response.
+  /// The head of a response whose length is not known. If it ends in the same turn and has no body, the head itself ends the
+  /// stream. Clients of gRPC need that.
+  private var unsent: (status: Int, fields: HeaderFields)?
   /// Bytes of the body that nghttp2 has not taken. They begin at `sentCount`.
   private var output: [UInt8] = []
   private var sentCount = 0
@@ -163,7 +166,13 @@ final class HTTP2ServerStream: ServerStreamCarrier {
       if !hasNoBody || status == 304 && count > 0 { announced = count }
       if !skipsBody { bytesLeft = count }
     }
-    connection.submit(response: status, fields, announced, hasBody: !skipsBody && length != .bytes(0), self)
+    let hasBody = !skipsBody && length != .bytes(0)
+    if hasBody, announced == nil {
+      unsent = (status, fields)
+      connection.submitLater(self)
+    } else {
+      connection.submit(response: status, fields, announced, hasBody: hasBody, self)
+    }
     if closes { connection.drain() }
   }
 
@@ -174,6 +183,7 @@ final class HTTP2ServerStream: ServerStreamCarrier {
       guard bytes.count <= left else { return breakResponse() }
       bytesLeft = left - bytes.count
     }
+    submitHead(hasBody: true)
     if outputCount == 0 { lastOutput = connection.now }
     output.append(copying: bytes)
     connection.bufferedBytes += bytes.count
@@ -185,12 +195,19 @@ final class HTTP2ServerStream: ServerStreamCarrier {
     isFinished = true
     if outputCount == 0 { lastOutput = connection.now }
     sentTrailers = trailers
+    submitHead(hasBody: !trailers.isEmpty)
     resume()
   }
 
   func breakResponse() {
     guard !isClosed else { return }
     connection.reset(self, NGHTTP2_INTERNAL_ERROR)
+  }
+
+  /// Sends the head, unless it is sent.
+  func submitHead(hasBody: Bool) {
+    guard let (status, fields) = unsent.take(), !isClosed else { return }
+    connection.submit(response: status, fields, nil, hasBody: hasBody, self)
   }
 
   private var outputCount: Int { output.count - sentCount }

@@ -20,6 +20,18 @@ enum PluginArguments {
     }
   }
 
+  /// Adds an installed plugin as a tracer.
+  static func append(
+    tracer library: String, _ config: JSONValue, for option: String, to configuration: inout Configuration
+  ) throws(CommandError) {
+    let path = try Self.library(library, for: option)
+    let plugin = PluginConfiguration(
+      name: name(path, configuration.plugins.map(\.name)), source: .library(path: path), config: config,
+      location: ConfigurationLocation(file: option))
+    configuration.plugins.append(plugin)
+    configuration.tracers.append(StageReference(plugin.name, location: plugin.location))
+  }
+
   private static func plugin(_ argument: String, taken: [String]) throws(CommandError) -> PluginConfiguration {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let path = String(parts[0])

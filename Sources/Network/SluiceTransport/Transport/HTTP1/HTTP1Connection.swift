@@ -22,8 +22,6 @@ final class HTTP1Connection: HTTPConnection {
   /// Until when the server keeps the connection open while it is idle, as far as the server has said it. A second is
   /// subtracted for a request that is on its way when the server closes the connection.
   private(set) var usableUntil = Instant.distantFuture
-  /// The value of the transport's ``HTTPTransport/round`` at the time when this connection became idle.
-  var idleRound: UInt64 = 0
 
   private let head: ResponseHead
   @exclusivity(unchecked) private var body = ReceivedBody.done
@@ -47,11 +45,11 @@ final class HTTP1Connection: HTTPConnection {
   /// Whether nothing has arrived since the last response. Bytes that arrive before a request would be taken as the
   /// response to it (RFC 9112 §9.2). The end of the connection would be taken as a missing response.
   ///
-  /// The socket is not checked if three things hold: the connection became idle in this round, other transfers are in
-  /// flight, and the request can be repeated. In this case, the last read found nothing more a moment ago, and the
-  /// system call would cost more than it gains.
+  /// The socket is not checked if other transfers are in flight and the request can be repeated. Requests are issued at
+  /// the end of a turn, after all events of the turn, so nothing had arrived when the turn began. The system call would
+  /// cost more than it gains.
   func isSilent(for transfer: HTTPTransfer) -> Bool {
-    transfer.isSafe && idleRound == transport.round && transport.transferCount > 1 || !channel.hasInput()
+    transfer.isSafe && transport.transferCount > 1 || !channel.hasInput()
   }
 
   // MARK: Requests

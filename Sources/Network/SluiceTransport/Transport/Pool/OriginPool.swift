@@ -363,7 +363,6 @@ final class OriginPool {
 
   private func makeIdle(_ connection: HTTP1Connection) {
     guard keepsMoreIdle else { return connection.close() }
-    connection.idleRound = transport.round
     idle.append(connection)
     transport.pools.beginIdle(connection)
   }

@@ -1,0 +1,114 @@
+import Glibc
+import SluiceJSON
+import SluiceTestKit
+import SluiceTestServers
+import Testing
+
+/// `sluice serve`.
+@Suite struct ServeTests {
+  @Test func `serve listens with TLS, logs each request, tells the service manager, and drains on SIGTERM`()
+    async throws
+  {
+    let certificates = try await TestCertificates.shared()
+    let upstream = try ScriptedServer { _, _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")] }
+    let folder = try TemporaryDirectory()
+    let manager = try NotifySocket(at: folder.path("notify"))
+    let configuration = try folder.write(
+      """
+      {"serve": {"to": "\(upstream.baseURL)", "listen": [
+        {"at": "0", "tls": {"cert": "\(certificates.server.certificate)", "key": "\(certificates.server.key)"}}]}}
+      """, to: "serve.json")
+    let log = folder.path("access.log")
+    // The plugin of the access log is found beside an installed command.
+    for name in ["bin", "lib", "lib/sluice", "lib/sluice/plugins"] { try folder.makeFolder(name) }
+    let command = folder.path("bin/sluice")
+    if link(Tool.path, command) != 0 { try await Command.check("cp", [Tool.path, command]) }
+    try await Command.check(
+      "install", ["-m", "755", BuiltProducts.library("access-log"), folder.path("lib/sluice/plugins")])
+    let environment = Tool.cleared.merging(["NOTIFY_SOCKET": manager.path]) { $1 }
+    let running = try Command(
+      command, ["serve", "-c", configuration, "--access-log", log], environment: environment
+    ).start()
+    try await running.waitForError(containing: "serves")
+    #expect(try manager.receive() == "READY=1")
+    let place = try #require(running.errorSoFar.split(separator: " ").first { $0.hasPrefix("https://") })
+    let port = try #require(place.split(separator: ":").last)
+    for version in ["--http1.1", "--http2"] {
+      let result = try await Tool.run(
+        "send", "https://localhost:\(port)/a", version, "--cacert", certificates.authority)
+      #expect(result.outputText == "hi", "\(result.errorText)")
+    }
+    running.send(signal: SIGTERM)
+    #expect(try await running.wait().status == 0)
+    #expect(try manager.receive() == "STOPPING=1")
+    #expect(String(decoding: try FileTree.read(log), as: UTF8.self).contains("\"status\":200"))
+  }
+
+  @Test func `credentials for strangers are named`() async throws {
+    let folder = try TemporaryDirectory()
+    let configuration = try folder.write(
+      """
+      {"plugins": {"auth": {"library": "\(BuiltProducts.library("bearer-auth"))", "config": {"token": {"env": "SERVE_TEST_TOKEN"}, "hosts": ["*"]}}},
+       "issue": ["auth"],
+       "serve": {"to": "http://127.0.0.1:9", "listen": [{"at": "0.0.0.0:0", "clients": "open"}]}}
+      """, to: "serve.json")
+    let running = try Tool.start("serve", "-c", configuration, environment: ["SERVE_TEST_TOKEN": "secret"])
+    try await running.waitForError(containing: "serves")
+    #expect(running.errorSoFar.contains("the plugin \"auth\" adds credentials"))
+    running.send(signal: SIGTERM)
+    #expect(try await running.wait().status == 0)
+  }
+
+  @Test func `an error of TLS names the file and the reason`() async throws {
+    let certificates = try await TestCertificates.shared()
+    let folder = try TemporaryDirectory()
+    try folder.write("nothing", to: "garbage.pem")
+    let own = certificates.server
+    let missing = folder.path("missing.pem")
+    for (certificate, key, reason) in [
+      (missing, own.key, "\"\(missing)\": No such file or directory"),
+      (own.certificate, missing, "\"\(missing)\": No such file or directory"),
+      (folder.path("garbage.pem"), own.key, "garbage.pem\" has no certificate in PEM"),
+      (own.certificate, folder.path("garbage.pem"), "garbage.pem\" has no key"),
+      (own.certificate, certificates.client.key, "does not belong to the certificate"),
+    ] {
+      let configuration = try folder.write(
+        """
+        {"serve": {"to": "http://127.0.0.1:9", "listen": [{"at": "0", "tls": {"cert": "\(certificate)", "key": "\(key)"}}]}}
+        """, to: "serve.json")
+      let result = try await Tool.run("serve", "-c", configuration)
+      #expect(result.status == 2 && result.errorText.contains(reason), "\(result.errorText)")
+    }
+  }
+}
+
+/// The socket of a service manager (sd_notify(3)).
+private final class NotifySocket {
+  let path: String
+  private let descriptor: Int32
+
+  init(at path: String) throws {
+    self.path = path
+    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+    let status = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard status == 0 else { throw TestKitError.system("bind to \(path)") }
+    var limit = timeval(tv_sec: 60, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  deinit { close(descriptor) }
+
+  func receive() throws -> String {
+    var buffer = [UInt8](repeating: 0, count: 256)
+    let count = recv(descriptor, &buffer, buffer.count, 0)
+    guard count >= 0 else { throw TestKitError.system("recv") }
+    return String(decoding: buffer[..<count], as: UTF8.self)
+  }
+}
