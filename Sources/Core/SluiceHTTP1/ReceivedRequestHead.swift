@@ -206,7 +206,8 @@ extension ReceivedRequestHead {
     host = field.value
     let value = bytes.extracting(field.value)
     // Most requests of a connection name the same host.
-    if !value.isEmpty, value.isIdenticalInContent(to: checkedHost.span) { return }
+    let known = checkedHost
+    if !value.isEmpty, value.isIdenticalInContent(to: known.span) { return }
     do { try HeaderFields.checkHost(value) } catch {
       throw RequestViolation(400, "a Host that is not valid: \(error.reason)")
     }

@@ -30,9 +30,7 @@ enum ServeCommand {
       Option("to", nil, "URL", "The service: a URL, whose path is put before each path, or unix:PATH"),
       Option("drain", nil, "DURATION", "When interrupted, time for requests in flight to finish (default 30s)"),
     ] + SideOutputs.options + [
-      Option(
-        "access-log", nil, "FILE",
-        "Append a line of JSON for each request here, with the plugin access-log; - is standard error"),
+      Option("access-log", nil, "FILE", "Append a line of JSON for each request here; - is standard error"),
       PluginArguments.option,
     ] + EngineServices.options + LogOutput.options + [
       Option("no-progress", nil, nil, "Show no line with the traffic on a terminal"),

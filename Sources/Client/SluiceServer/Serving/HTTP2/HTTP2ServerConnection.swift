@@ -349,7 +349,7 @@ final class HTTP2ServerConnection: ServerConnection {
     let ended = streams.values.sorted { $0.id < $1.id }
     streams = [:]
     for stream in ended { stream.didClose() }
-    undelivered = []
+    (undelivered, headless) = ([], [])
     remove(isAbort: isAbort)
   }
 }
