@@ -18,6 +18,7 @@ struct AccessLine: Sendable {
     line.text("requestId", record.requestID)
     line.text("method", record.method)
     line.text("url", redaction.url(record.url))
+    if let client = record.client { line.text("client", client) }
     if let status = record.status { line.number("status", status) }
     line.text("outcome", word(record.outcome))
     if let reason = record.reason { add(reason, to: &line) }

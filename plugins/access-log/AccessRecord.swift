@@ -11,6 +11,7 @@ struct AccessRecord: Sendable {
   let requestID: String
   let method: String
   let url: String
+  let client: String?
   let status: Int?
   let outcome: TransactionOutcome?
   let reason: TransactionEvent.Reason?
@@ -21,12 +22,13 @@ struct AccessRecord: Sendable {
   let responseHeaders: [Field]
   let attributes: [Attribute]
 
-  init(_ event: borrowing TransactionEvent, _ configuration: AccessLogConfiguration) {
+  init(_ event: borrowing TransactionEvent, _ configuration: AccessLogConfiguration, _ clients: HostClients?) {
     time = .now
     transactionID = event.transactionID
     requestID = event.requestID
     method = event.method
     url = event.url
+    client = event.request.flatMap { clients?.facts(of: $0)?.peer?.host }
     status = event.status
     outcome = event.outcome
     reason = event.reason

@@ -11,12 +11,14 @@ struct AccessLog: Plugin, TransactionTracer {
 
   private let configuration: AccessLogConfiguration
   private let host: PluginHost
+  private let clients: HostClients?
   private let writer: LineWriter
 
   init(configuration: AccessLogConfiguration, host: PluginHost) throws {
     try configuration.check()
     self.configuration = configuration
     self.host = host
+    clients = host.clients
     let spelling = AccessLine(redaction: configuration.redaction)
     writer = LineWriter(capacity: configuration.queueLines, output: LogOutput(path: configuration.output)) {
       spelling.bytes(of: $0)
@@ -36,7 +38,7 @@ struct AccessLog: Plugin, TransactionTracer {
 
   func record(_ event: borrowing TransactionEvent) {
     guard event.kind == .didComplete else { return }
-    writer.submit(AccessRecord(event, configuration))
+    writer.submit(AccessRecord(event, configuration, clients))
   }
 }
 

@@ -82,8 +82,8 @@ struct ForwardingFields {
   }
 
   private func make(_ fields: inout HeaderFields, _ stream: ServerStream) {
-    let client = stream.client?.address?.host
-    let isSecure = stream.client?.security != nil
+    let client = stream.client.peer?.host
+    let isSecure = stream.client.isSecure == true
     let named = stream.head.host
     // Bytes are appended, because interpolated strings would cost a tenth of a request.
     var value: [UInt8] = []

@@ -86,7 +86,7 @@ final class GatewayHandler: ServerHandler {
 
   private func request(_ stream: ServerStream) throws(GatewayRefusal) -> Request {
     let head = stream.head
-    if clients != .open, !clients.contain(stream.client?.address) {
+    if clients != .open, !clients.contain(stream.client.peer) {
       throw GatewayRefusal(403, .requestDenied, "this address is not among the clients that are served")
     }
     guard head.form == .origin || head.form == .absolute else {
@@ -105,7 +105,7 @@ final class GatewayHandler: ServerHandler {
     request.method = head.method
     request.url = try url(head)
     request.headers = try fields(stream)
-    request.isChecked = true
+    request.client = stream.client
     return request
   }
 

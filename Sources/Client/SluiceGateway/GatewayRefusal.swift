@@ -79,7 +79,7 @@ struct GatewayRefusal: Error {
   /// Whether the client is on this machine, and not another gateway that passes on the requests of others.
   private static func maySeeDetails(_ stream: ServerStream) -> Bool {
     let fields = stream.head.fields
-    return stream.client?.address?.isLoopback == true && !fields.contains("via") && !fields.contains("forwarded")
+    return stream.client.peer?.isLoopback == true && !fields.contains("via") && !fields.contains("forwarded")
       && !fields.contains("x-forwarded-for")
   }
 

@@ -1,5 +1,8 @@
-/// Facts about the connection of a hop; nil for each fact that the transport does not know. Copies share their storage.
-/// This makes them cheap, because a copy is made at the end of every hop.
+import Synchronization
+
+/// Facts about the connection of a hop, or about that of a client to a server; nil for each fact that is not known.
+///
+/// Copies share their storage. This makes them cheap, because a copy is made at the end of every hop.
 public struct ConnectionFacts: Sendable, Hashable {
   /// One end of a connection.
   public struct Address: Sendable, Hashable {
@@ -30,19 +33,27 @@ public struct ConnectionFacts: Sendable, Hashable {
     public var version: String
     /// `TLS_AES_256_GCM_SHA384`, as OpenSSL names it.
     public var cipher: String
-    /// The server's own certificate as DER; empty if it sent none.
+    /// The peer's own certificate as DER; empty if it sent none.
     public var certificate: [UInt8]
+    /// The name that the client asked for in the handshake (RFC 6066 §3); nil if it named none.
+    public var serverName: String?
 
-    package init(version: String, cipher: String, certificate: [UInt8]) {
+    package init(version: String, cipher: String, certificate: [UInt8], serverName: String? = nil) {
       self.version = version
       self.cipher = cipher
       self.certificate = certificate
+      self.serverName = serverName
     }
   }
 
   private var fields = SharedValue(Fields())
 
   package init() {}
+
+  private static let ids = Atomic<UInt64>(0)
+
+  /// Makes a value for ``id``.
+  package static func newID() -> UInt64 { ids.add(1, ordering: .relaxed).newValue }
 
   /// Unique within the process: no other connection gets the same id.
   public var id: UInt64? {
@@ -56,13 +67,14 @@ public struct ConnectionFacts: Sendable, Hashable {
     set { fields.value.isReused = newValue }
   }
 
-  /// The HTTP version of the connection; nil until the head of a response has arrived.
+  /// The HTTP version: of the request of a client; on the connection of a hop nil until the head of a response has
+  /// arrived.
   public var version: HTTPVersion? {
     get { fields.value.version }
     set { fields.value.version = newValue }
   }
 
-  /// The server, or the proxy that the connection goes to.
+  /// The other end: the server or the proxy that the connection of a hop goes to, or the client.
   public var peer: Address? {
     get { fields.value.peer }
     set { fields.value.peer = newValue }
@@ -74,7 +86,7 @@ public struct ConnectionFacts: Sendable, Hashable {
     set { fields.value.local = newValue }
   }
 
-  /// Whether the hop uses TLS to the server; TLS to a proxy alone does not count.
+  /// Whether client and server use TLS; TLS to a proxy alone does not count.
   public var isSecure: Bool? {
     get { fields.value.isSecure }
     set { fields.value.isSecure = newValue }

@@ -22,9 +22,11 @@ public struct Request: Sendable {
   public var wantsRecording = false
   /// Whether the recording is a sample, which is kept in memory and has no large bodies.
   package var isSample = false
-  /// Whether a server has read the request: the method, the headers and the trailers have passed the checks of
-  /// ``validate()``, and no field belongs to a connection.
-  package var isChecked = false
+  /// The connection on which a server of this process has received the request; nil for a request that was made here.
+  ///
+  /// The method, the headers and the trailers of a received request have passed the checks of ``validate()``, and no
+  /// field belongs to a connection.
+  package var client: ConnectionFacts?
   /// The ``trailers`` and the ``options``, behind one reference: few requests have any.
   private var extras: SharedValue<Extras>?
 
@@ -45,6 +47,7 @@ public struct Request: Sendable {
     url = Self.removedURL
     headers = HeaderFields()
     body = .empty
+    client = nil
     if extras != nil { extras = nil }
   }
 
@@ -52,7 +55,7 @@ public struct Request: Sendable {
 
   /// Checks the method, every header, including `Host`, and the trailers; the URL was checked when it was created.
   package func validate() throws(MessageError) {
-    if isChecked { return }
+    if client != nil { return }
     try Self.check(method: method.utf8.span)
     try headers.validate()
     try headers.validateHost()

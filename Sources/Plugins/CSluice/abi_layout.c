@@ -526,7 +526,8 @@ SLUICE_OFFSET(sluice_connection_facts, local_port, 60);
 SLUICE_OFFSET(sluice_connection_facts, tls_version, 64);
 SLUICE_OFFSET(sluice_connection_facts, tls_cipher, 80);
 SLUICE_OFFSET(sluice_connection_facts, certificate, 96);
-SLUICE_SIZE(sluice_connection_facts, 112);
+SLUICE_OFFSET(sluice_connection_facts, server_name, 112);
+SLUICE_SIZE(sluice_connection_facts, 128);
 SLUICE_VALUE(SLUICE_CONNECTION_FACTS_SIZE_1, 112u);
 
 SLUICE_OFFSET(sluice_connection, size, 0);
@@ -534,6 +535,12 @@ SLUICE_OFFSET(sluice_connection, reserved, 4);
 SLUICE_OFFSET(sluice_connection, get, 8);
 SLUICE_SIZE(sluice_connection, 16);
 SLUICE_VALUE(SLUICE_CONNECTION_SIZE_1, 16u);
+
+SLUICE_OFFSET(sluice_client, size, 0);
+SLUICE_OFFSET(sluice_client, reserved, 4);
+SLUICE_OFFSET(sluice_client, get, 8);
+SLUICE_SIZE(sluice_client, 16);
+SLUICE_VALUE(SLUICE_CLIENT_SIZE_1, 16u);
 
 // draft/log.h
 SLUICE_OFFSET(sluice_log_record, size, 0);

@@ -20,7 +20,7 @@ struct GatewayFixture: Sendable {
   init(
     to upstream: String, on listener: ServeSettings.Listener = Self.loopback, observer: (any GatewayObserver)? = nil,
     _ change: (inout Configuration) -> Void = { _ in },
-    settings adjust: (inout ServeSettings) -> Void = { _ in }
+    settings adjust: (inout ServeSettings) -> Void = { _ in }, log: @escaping @Sendable (LogLine) -> Void = { _ in }
   ) throws {
     var configuration = Configuration()
     configuration.transport.loops = 2
@@ -28,7 +28,7 @@ struct GatewayFixture: Sendable {
     var settings = ServeSettings()
     settings.upstream = try HTTPURL(upstream)
     adjust(&settings)
-    engine = try Engine(configuration)
+    engine = try Engine(configuration, log: log)
     gateway = try Gateway(engine, on: listener, settings, observer: observer)
   }
 

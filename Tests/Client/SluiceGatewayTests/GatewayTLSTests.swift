@@ -19,7 +19,7 @@ import Testing
     var isSecure: Bool { self != .http2WithoutTLS }
   }
 
-  private static func listener(
+  static func listener(
     _ certificates: TestCertificates, clients: ServeSettings.Clients? = nil
   ) -> ServeSettings.Listener {
     let own = ServeSettings.TLS.Certificate(chain: certificates.server.certificate, key: certificates.server.key)
@@ -29,7 +29,7 @@ import Testing
         certificates: [own], clientAuthorities: clients == .certificate ? certificates.authority : nil))
   }
 
-  private static func client(
+  static func client(
     _ kind: Kind, _ certificates: TestCertificates, _ identity: TestCertificates.Identity? = nil
   ) throws -> Engine {
     var configuration = Configuration()
@@ -41,7 +41,7 @@ import Testing
     return try Engine(configuration)
   }
 
-  private static func url(_ fixture: GatewayFixture, _ kind: Kind, _ path: String) throws -> HTTPURL {
+  static func url(_ fixture: GatewayFixture, _ kind: Kind, _ path: String) throws -> HTTPURL {
     try HTTPURL("\(kind.isSecure ? "https" : "http")://localhost:\(fixture.gateway.endpoint.port)\(path)")
   }
 

@@ -41,7 +41,8 @@ import Testing
     running.send(signal: SIGTERM)
     #expect(try await running.wait().status == 0)
     #expect(try manager.receive() == "STOPPING=1")
-    #expect(String(decoding: try FileTree.read(log), as: UTF8.self).contains("\"status\":200"))
+    let lines = String(decoding: try FileTree.read(log), as: UTF8.self)
+    #expect(lines.contains("\"status\":200") && lines.contains("\"client\":\"127.0.0.1\""), "\(lines)")
   }
 
   @Test func `credentials for strangers are named`() async throws {

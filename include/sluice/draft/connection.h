@@ -1,8 +1,9 @@
-/// The host's table `sluice.connection/1`: facts about the connection of a hop.
+/// The host's tables `sluice.connection/1` and `sluice.client/1`: facts about the connection of a hop, and about the
+/// connection of the client that has sent the request.
 ///
-/// A draft: the table may still change. Ask for the table in `create` or `activate`: a host collects these facts only
-/// after a plugin has asked for the table. From then on the events of tracers contain them too (`sluice_event`). Queued
-/// delivery leaves out the certificate and cuts off texts that are longer than the host's limit.
+/// Drafts: the tables may still change. Ask for `sluice.connection/1` in `create` or `activate`: a host collects the
+/// facts of hops only after a plugin has asked for the table. From then on the events of tracers contain them too
+/// (`sluice_event`). Queued delivery leaves out the certificate and cuts off texts that are longer than the host's limit.
 #ifndef SLUICE_DRAFT_CONNECTION_H
 #define SLUICE_DRAFT_CONNECTION_H
 
@@ -13,6 +14,7 @@
 #include <sluice/text.h>
 
 #define SLUICE_CONNECTION_ID "sluice.connection/1"
+#define SLUICE_CLIENT_ID "sluice.client/1"
 
 /// A fact that may be unknown.
 typedef uint32_t sluice_known;
@@ -22,7 +24,7 @@ enum { SLUICE_KNOWN_NOTHING = 0, SLUICE_KNOWN_NO = 1, SLUICE_KNOWN_YES = 2 };
 /// Texts and bytes are borrowed until the call returns.
 typedef struct sluice_connection_facts {
   uint32_t size;
-  /// 10, 11, 20 or 30 for HTTP/1.0 to HTTP/3; 0 until the head of the response has arrived.
+  /// 10, 11, 20 or 30 for HTTP/1.0 to HTTP/3; for a hop 0 until the head of the response has arrived.
   uint32_t http_version;
   /// The id of the connection, unique in the process; 0 if unknown.
   uint64_t id;
@@ -30,9 +32,10 @@ typedef struct sluice_connection_facts {
   sluice_known is_reused;
   /// Whether the connection uses TLS.
   sluice_known is_secure;
-  /// The IP address, without brackets, of the server or proxy that the connection goes to. Empty if unknown, as over a
-  /// Unix socket.
+  /// The IP address, without brackets, of the server or proxy that the connection of a hop goes to, or of the client.
+  /// Empty if unknown, as over a Unix socket.
   sluice_text peer_address;
+  /// The address of this side; for a client, the one to which it has connected.
   sluice_text local_address;
   /// 0 if unknown.
   uint32_t peer_port;
@@ -41,8 +44,10 @@ typedef struct sluice_connection_facts {
   /// or if unknown.
   sluice_text tls_version;
   sluice_text tls_cipher;
-  /// The server's own certificate as DER; empty without TLS, and if unknown.
+  /// The certificate of the server or of the client as DER; empty without TLS, without a certificate, and if unknown.
   sluice_bytes certificate;
+  /// The name that the client asked for in the handshake of TLS (RFC 6066 §3); empty if unknown.
+  sluice_text server_name;
 } sluice_connection_facts;
 #define SLUICE_CONNECTION_FACTS_SIZE_1 112u
 
@@ -55,5 +60,15 @@ typedef struct sluice_connection {
   sluice_status (*get)(sluice_exchange *exchange, sluice_connection_facts *facts);
 } sluice_connection;
 #define SLUICE_CONNECTION_SIZE_1 16u
+
+typedef struct sluice_client {
+  uint32_t size;
+  uint32_t reserved;
+  /// Gets the facts about the connection of the client that has sent the request of the transaction, in every call and
+  /// event. Returns SLUICE_STATUS_ABSENT if no client has sent it, because the transaction was begun in this process, and
+  /// in a trial and a replay. [loop]
+  sluice_status (*get)(sluice_exchange *exchange, sluice_connection_facts *facts);
+} sluice_client;
+#define SLUICE_CLIENT_SIZE_1 16u
 
 #endif

@@ -50,7 +50,6 @@ package struct ServerRequestHead: Sendable {
 
 /// What a stream needs from its connection. Only the loop uses it.
 protocol ServerStreamCarrier: AnyObject {
-  var client: ServerClient { get }
   var memo: AnyObject? { get set }
   /// Whether a handler should send more of its response now.
   var hasRoom: Bool { get }
@@ -74,6 +73,7 @@ package final class ServerStream {
   }
 
   package let head: ServerRequestHead
+  package let client: ConnectionFacts
   /// Must be set before the handler returns, unless it has answered. The stream keeps it until it is over.
   package var delegate: (any ServerStreamDelegate)?
   /// Nil when the stream has ended.
@@ -83,16 +83,14 @@ package final class ServerStream {
   /// Whether the head of the response was given.
   package private(set) var hasAnswered = false
 
-  init(_ head: ServerRequestHead, on carrier: any ServerStreamCarrier) {
+  init(_ head: ServerRequestHead, from client: ConnectionFacts, on carrier: any ServerStreamCarrier) {
     self.head = head
+    self.client = client
     self.carrier = carrier
   }
 
   /// Whether the stream has ended, for the handler or for the client.
   package var isOver: Bool { carrier == nil }
-
-  /// Nil if the stream is over.
-  package var client: ServerClient? { carrier?.client }
 
   /// What the handler keeps for the other requests of this connection.
   package var memo: AnyObject? {

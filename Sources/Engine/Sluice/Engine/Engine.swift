@@ -137,7 +137,7 @@ public final class Engine: Sendable {
     checks: ResponseChecks?, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
     completion: @escaping @Sendable (TransactionResult) -> Void
   ) {
-    if !request.isChecked, let warning = unsentFields.warning(about: request) { swaps.log(warning) }
+    if request.client == nil, let warning = unsentFields.warning(about: request) { swaps.log(warning) }
     // The task's context is read here, because the code on the loop runs in another task or in none.
     let parent = parent ?? taskParent
     let context = delegate == nil ? nil : CallerContext()

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import SluiceMessages
+package import SluiceMessages
 
 /// A connected socket, with or without TLS. Behind an HTTPS proxy, TLS to the server is inside TLS to the proxy.
 package struct Channel {
@@ -46,7 +46,8 @@ package struct Channel {
     return tls.write(first.isEmpty ? second : first)
   }
 
-  var facts: ConnectionFacts {
+  /// The addresses, and the facts of TLS.
+  package var facts: ConnectionFacts {
     var facts = ConnectionFacts()
     facts.peer = socket.address(ofPeer: true)
     facts.local = socket.address(ofPeer: false)

@@ -8,10 +8,11 @@ extension ConnectionFacts.Security {
       let name = SSL_CIPHER_get_name(cipher)
     else { return nil }
     self.init(
-      version: String(cString: version), cipher: String(cString: name), certificate: Self.certificate(of: session))
+      version: String(cString: version), cipher: String(cString: name), certificate: Self.certificate(of: session),
+      serverName: SSL_get_servername(session, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) })
   }
 
-  /// The server's certificate as DER.
+  /// The peer's certificate as DER.
   private static func certificate(of session: OpaquePointer) -> [UInt8] {
     guard let certificate = SSL_get1_peer_certificate(session) else { return [] }
     defer { X509_free(certificate) }

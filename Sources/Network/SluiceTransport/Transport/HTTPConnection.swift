@@ -1,7 +1,6 @@
 import SluiceMessages
 import SluicePipeline
 import SluiceSupport
-import Synchronization
 
 /// A connection to one origin that carries transfers. Only the loop uses it.
 class HTTPConnection: SocketEndpoint {
@@ -11,8 +10,7 @@ class HTTPConnection: SocketEndpoint {
   let transport: HTTPTransport
   let peerAddress: String
   let dialTimes: Dial.Times
-  private let id = HTTPConnection.ids.add(1, ordering: .relaxed).newValue
-  private static let ids = Atomic<UInt64>(0)
+  private let id = ConnectionFacts.newID()
 
   /// The number of requests that were issued on this connection.
   final var requestCount = 0

@@ -10,12 +10,20 @@ public struct HostConnections: Sendable {
   ///
   /// Available in issue interceptors, and in every later call and event.
   public func facts(of request: StageRequest) -> ConnectionFacts? {
-    request.call.withExchange { _, exchange in
-      var facts = sluice_connection_facts()
-      facts.size = UInt32(MemoryLayout<sluice_connection_facts>.size)
-      guard link.current.connections?.pointee.get(exchange, &facts) == 0 else { return nil }
-      return ConnectionFacts(facts)
-    } ?? nil
+    ConnectionFacts.get(of: request) { link.current.connections?.pointee.get($0, $1) }
+  }
+}
+
+/// The host's facts about the clients of a server, such as `sluice serve`.
+public struct HostClients: Sendable {
+  let link: HostLink
+
+  /// The connection of the client that has sent the request; nil if no client has sent it, because the transaction was
+  /// begun in this process.
+  ///
+  /// Available in every call and event.
+  public func facts(of request: StageRequest) -> ConnectionFacts? {
+    ConnectionFacts.get(of: request) { link.current.clients?.pointee.get($0, $1) }
   }
 }
 
@@ -26,9 +34,27 @@ extension PluginHost {
     let isOffered: Bool? = link.withHost { $0.connections != nil }
     return isOffered == true ? HostConnections(link: link) : nil
   }
+
+  /// Facts about clients (`sluice.client/1`, a draft); nil if the host lacks the table.
+  public var clients: HostClients? {
+    let isOffered: Bool? = link.withHost { $0.clients != nil }
+    return isOffered == true ? HostClients(link: link) : nil
+  }
 }
 
 extension ConnectionFacts {
+  fileprivate static func get(
+    of request: StageRequest,
+    _ fill: (OpaquePointer, UnsafeMutablePointer<sluice_connection_facts>) -> sluice_status?
+  ) -> ConnectionFacts? {
+    request.call.withExchange { _, exchange in
+      var facts = sluice_connection_facts()
+      facts.size = UInt32(MemoryLayout<sluice_connection_facts>.size)
+      guard fill(exchange, &facts) == 0 else { return nil }
+      return ConnectionFacts(facts)
+    } ?? nil
+  }
+
   /// Copies the borrowed texts and the certificate.
   init(_ facts: sluice_connection_facts) {
     self.init()
@@ -41,7 +67,8 @@ extension ConnectionFacts {
     guard facts.tls_version.size > 0 else { return }
     let certificate = UnsafeRawBufferPointer(start: facts.certificate.data, count: facts.certificate.size)
     security = Security(
-      version: String(facts.tls_version), cipher: String(facts.tls_cipher), certificate: [UInt8](certificate))
+      version: String(facts.tls_version), cipher: String(facts.tls_cipher), certificate: [UInt8](certificate),
+      serverName: facts.server_name.size == 0 ? nil : String(facts.server_name))
   }
 
   private static func known(_ fact: sluice_known) -> Bool? {

@@ -4,6 +4,7 @@ import CSluice
 extension UnsafePointer<sluice_host> {
   var attributes: UnsafePointer<sluice_attributes>? { table(SLUICE_ATTRIBUTES_ID, least: SLUICE_ATTRIBUTES_SIZE_1) }
   var callOuts: UnsafePointer<sluice_callout>? { table(SLUICE_CALLOUT_ID, least: SLUICE_CALLOUT_SIZE_1) }
+  var clients: UnsafePointer<sluice_client>? { table(SLUICE_CLIENT_ID, least: SLUICE_CLIENT_SIZE_1) }
   var completions: UnsafePointer<sluice_completions>? { table(SLUICE_COMPLETIONS_ID, least: SLUICE_COMPLETIONS_SIZE_1) }
   var connections: UnsafePointer<sluice_connection>? { table(SLUICE_CONNECTION_ID, least: SLUICE_CONNECTION_SIZE_1) }
   var logger: UnsafePointer<sluice_logger>? { table(SLUICE_LOG_ID, least: SLUICE_LOGGER_SIZE_1) }

@@ -99,6 +99,7 @@ package enum HostTable {
     if strcmp(id, SLUICE_LOG_ID) == 0 { return UnsafeRawPointer(LogFunctions.shared) }
     if strcmp(id, SLUICE_ATTRIBUTES_ID) == 0 { return UnsafeRawPointer(AttributeFunctions.shared) }
     if strcmp(id, SLUICE_SHARED_ID) == 0 { return UnsafeRawPointer(SharedFunctions.shared) }
+    if strcmp(id, SLUICE_CLIENT_ID) == 0 { return UnsafeRawPointer(ClientFunctions.shared) }
     if strcmp(id, SLUICE_WORK_ID) == 0 { return UnsafeRawPointer(WorkFunctions.shared) }
     if strcmp(id, SLUICE_REPORTS_ID) == 0 { return UnsafeRawPointer(ReportFunctions.shared) }
     if strcmp(id, SLUICE_PLACES_ID) == 0 { return UnsafeRawPointer(PlaceFunctions.shared) }

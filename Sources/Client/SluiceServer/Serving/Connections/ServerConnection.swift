@@ -1,6 +1,6 @@
 import Glibc
 import SluiceLoop
-package import SluiceMessages
+import SluiceMessages
 import SluicePipeline
 import SluiceTransport
 
@@ -16,7 +16,7 @@ class ServerConnection {
   final var isUnflushed = false
   /// What the handler keeps for all requests of the connection.
   final var memo: AnyObject?
-  final private(set) lazy var client = ServerClient(channel)
+  private var client: ConnectionFacts?
   /// Whether another object has the socket, or the socket is closed.
   private var isGone = false
 
@@ -28,6 +28,24 @@ class ServerConnection {
 
   /// When the current turn of the loop has begun.
   final var now: Instant { port.loop.turnBegan }
+
+  /// What is known about the connection on which a request of this version has arrived.
+  final func client(_ version: HTTPVersion) -> ConnectionFacts {
+    var facts = client ?? makeFacts()
+    let isReused = client != nil
+    if facts.version != version { facts.version = version }
+    if facts.isReused != isReused { facts.isReused = isReused }
+    client = facts
+    return facts
+  }
+
+  private func makeFacts() -> ConnectionFacts {
+    var facts = channel.facts
+    facts.id = ConnectionFacts.newID()
+    facts.peer = facts.peer?.canonical
+    facts.local = facts.local?.canonical
+    return facts
+  }
 
   /// The system has reported events of the socket.
   func isReady(_ events: UInt32) {}
@@ -64,21 +82,5 @@ class ServerConnection {
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     // Without TLS's own end, which would say that everything was sent.
     channel.socket.close()
-  }
-}
-
-/// What a server knows about a client.
-package struct ServerClient: Sendable {
-  /// Nil over a Unix socket.
-  package let address: ConnectionFacts.Address?
-  /// The facts of TLS, with the certificate of the client; nil without TLS.
-  package let security: ConnectionFacts.Security?
-  /// The name that the client has asked for in the handshake of TLS.
-  package let serverName: String?
-
-  init(_ channel: Channel) {
-    address = channel.socket.address(ofPeer: true)?.canonical
-    security = channel.tls?.security
-    serverName = (channel.tls as? TLSServerChannel)?.serverName
   }
 }

@@ -252,7 +252,7 @@ final class HTTP1ServerConnection: ServerConnection, ServerStreamCarrier {
       hasBody: !body.isDone,
       endsConnection: head.endsConnection || requestCount >= port.limits.requestsPerConnection,
       expectsContinue: head.expectation == .continue)
-    stream = ServerStream(request, on: self)
+    stream = ServerStream(request, from: client(head.version), on: self)
     perform(.head(facts))
     return true
   }

@@ -94,7 +94,7 @@ final class HTTP2ServerStream: ServerStreamCarrier {
     do throws(RequestViolation) { head = try request.head(hasBody: !isComplete) } catch { return refuse(error.status) }
     expectsContinue = request.expectsContinue
     request = HTTP2ServerRequest()
-    let stream = ServerStream(head, on: self)
+    let stream = ServerStream(head, from: connection.client(head.version), on: self)
     self.stream = stream
     connection.port.handler.handle(stream)
   }
@@ -135,7 +135,6 @@ final class HTTP2ServerStream: ServerStreamCarrier {
 
   // MARK: The carrier
 
-  var client: ServerClient { connection.client }
   var memo: AnyObject? {
     get { connection.memo }
     set { connection.memo = newValue }

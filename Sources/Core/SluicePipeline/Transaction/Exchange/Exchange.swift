@@ -27,6 +27,8 @@ package class Exchange: @unchecked Sendable {
   package final var limits: ExchangeLimits? { sharedLimits?.value }
   final var sharedLimits: SharedValue<ExchangeLimits>?
   package final let parent: ParentContext
+  /// The connection on which a server has received the request; nil for a request that was made in this process.
+  package internal(set) final var client: ConnectionFacts?
   final let requestIDHeader: String
 
   /// The request of this attempt.
@@ -103,6 +105,7 @@ package class Exchange: @unchecked Sendable {
     self.started = started
     self.deadline = deadline
     self.parent = parent
+    client = request.client
     self.requestIDHeader = requestIDHeader
     requestForms = RequestForms(request)
   }

@@ -22,6 +22,7 @@ extension sluice_connection_facts {
     if let security = facts.security {
       tls_version = lend(security.version)
       tls_cipher = lend(security.cipher)
+      if let name = security.serverName { server_name = lend(name) }
     }
   }
 
