@@ -59,12 +59,15 @@ import Testing
   ) {
     let head = stored(["cache-control": control])
     #expect(
-      head.mayStandInForError(head.freshness, for: asking(request), at: noon + after, defaultLimit: 0) == mayStandIn)
+      head.mayStandInForError(head.freshness, isShared: false, for: asking(request), at: noon + after, defaultLimit: 0)
+        == mayStandIn)
   }
 
   @Test func `without stale-if-error, the configured time counts`() {
     let head = stored(["cache-control": "max-age=10"])
-    #expect(head.mayStandInForError(head.freshness, for: asking(), at: noon + 40, defaultLimit: 30_000))
-    #expect(!head.mayStandInForError(head.freshness, for: asking(), at: noon + 41, defaultLimit: 30_000))
+    #expect(
+      head.mayStandInForError(head.freshness, isShared: false, for: asking(), at: noon + 40, defaultLimit: 30_000))
+    #expect(
+      !head.mayStandInForError(head.freshness, isShared: false, for: asking(), at: noon + 41, defaultLimit: 30_000))
   }
 }

@@ -27,9 +27,11 @@ func asking(_ headers: HeaderFields = [:], method: String = "GET") -> RequestFac
 let day: Int64 = 86_400_000
 
 extension StoredHead {
-  var freshness: Freshness { Freshness(of: self, heuristicLimit: day) }
+  var freshness: Freshness { freshness(isShared: false) }
 
-  func reuse(_ request: HeaderFields = [:], after seconds: Double) -> Reuse {
-    Reuse(of: self, freshness, for: asking(request), at: noon + seconds)
+  func freshness(isShared: Bool) -> Freshness { Freshness(of: self, isShared: isShared, heuristicLimit: day) }
+
+  func reuse(_ request: HeaderFields = [:], isShared: Bool = false, after seconds: Double) -> Reuse {
+    Reuse(of: self, freshness(isShared: isShared), isShared: isShared, for: asking(request), at: noon + seconds)
   }
 }

@@ -11,7 +11,7 @@ extension Cache: FailureInterceptor {
   func mayStandIn(_ lookup: Lookup, _ now: Timestamp) -> Bool {
     guard let entry = lookup.entry, !lookup.request.hasRange else { return false }
     return entry.head.mayStandInForError(
-      freshness(entry.head), for: lookup.request, at: now, defaultLimit: staleIfError)
+      freshness(entry.head), isShared: host.isShared, for: lookup.request, at: now, defaultLimit: staleIfError)
   }
 
   func giveStale(_ request: StageRequest, _ lookup: Lookup, _ originStatus: Int?) {

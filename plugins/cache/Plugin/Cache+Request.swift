@@ -32,10 +32,12 @@ extension Cache: RequestInterceptor {
     }
   }
 
-  func freshness(_ head: StoredHead) -> Freshness { Freshness(of: head, heuristicLimit: heuristicLimit) }
+  func freshness(_ head: StoredHead) -> Freshness {
+    Freshness(of: head, isShared: host.isShared, heuristicLimit: heuristicLimit)
+  }
 
   private func reuse(_ entry: Entry, _ request: RequestFacts, _ now: Timestamp) -> Reuse {
-    Reuse(of: entry.head, freshness(entry.head), for: request, at: now)
+    Reuse(of: entry.head, freshness(entry.head), isShared: host.isShared, for: request, at: now)
   }
 
   private func look(_ request: StageRequest, _ url: HTTPURL) -> Lookup {
@@ -46,8 +48,14 @@ extension Cache: RequestInterceptor {
       selecting["authorization"] = "user \(userInfo)"
     }
     return Lookup(
-      outcome: .forwarded(.bypass), url: CacheKey.of(url),
+      outcome: .forwarded(.bypass), url: key(url, request),
       request: RequestFacts(method: request.method, headers: headers), selecting: selecting, requested: .now)
+  }
+
+  /// The key of the response to a request. Behind a gateway, the URL is that of the upstream, so the key also has what
+  /// the client has asked for: the scheme, the host and the port, and what else tells the upstream about them.
+  func key(_ url: HTTPURL, _ request: StageRequest) -> String {
+    CacheKey.of(url) + (host.isShared ? CacheKey.target(of: request, host.clients) : "")
   }
 
   private func hasBody(_ request: StageRequest, _ lookup: Lookup) -> Bool {

@@ -11,7 +11,7 @@ extension Cache: SynchronousResponseInterceptor {
     if let url { invalidate(response, url, lookup, context) }
     guard let lookup, case .forwarded(let reason) = lookup.outcome else { return }
     guard reason != .method, reason != .bypass || lookup.entry != nil else { return report(reason, response) }
-    guard url.map(CacheKey.of) == lookup.url else { return try redirected(response, lookup, reason) }
+    guard url.map({ key($0, response.request) }) == lookup.url else { return try redirected(response, lookup, reason) }
     take(response, lookup, reason)
   }
 
@@ -34,10 +34,11 @@ extension Cache: SynchronousResponseInterceptor {
     guard RequestFacts.isUnsafe(lookup?.request.method ?? context.method), (200..<400).contains(response.status) else {
       return
     }
-    var keys: Set<String> = [CacheKey.of(url)]
+    var keys: Set<String> = [key(url, response.request)]
     if let lookup { keys.insert(lookup.url) }
     for name in ["location", "content-location"] {
-      if let value = response.headers.bytes(name), let key = CacheKey.of(value, from: url) { keys.insert(key) }
+      guard let value = response.headers.bytes(name), let target = CacheKey.target(value, from: url) else { continue }
+      keys.insert(key(target, response.request))
     }
     for key in keys { store.invalidate(key) }
   }
@@ -83,7 +84,7 @@ extension Cache {
   /// was invalidated in the meantime.
   private func freshen(_ entry: Entry, _ head: StoredHead, _ lookup: Lookup) -> Entry? {
     let updated = entry.with(entry.head.updated(by: head))
-    guard !lookup.request.isNoStore, mayStore(updated.head),
+    guard !lookup.request.isNoStore, mayStore(updated.head, lookup),
       store.store(updated, replacing: entry, since: lookup.invalidations)
     else { return nil }
     return updated
@@ -100,7 +101,7 @@ extension Cache {
 
   private func store(_ response: StageResponse, _ lookup: Lookup, _ head: StoredHead) -> Bool {
     // The answer to a range request is not valid for other requests unless it has the whole body.
-    guard mayStore(head), !lookup.request.isNoStore, !lookup.request.hasRange || head.status == 200,
+    guard mayStore(head, lookup), !lookup.request.isNoStore, !lookup.request.hasRange || head.status == 200,
       response.bodyFile == nil,
       let selection = selection(head, lookup, response.request)
     else { return outdated(lookup, head) }
@@ -117,14 +118,16 @@ extension Cache {
     return false
   }
 
-  private func mayStore(_ head: StoredHead) -> Bool {
-    head.mayBeStored(heuristicLimit: heuristicLimit, standsInForErrors: staleIfError > 0)
+  private func mayStore(_ head: StoredHead, _ lookup: Lookup) -> Bool {
+    head.mayBeStored(
+      isShared: host.isShared, hasCredentials: lookup.selecting.contains("authorization"),
+      heuristicLimit: heuristicLimit, standsInForErrors: staleIfError > 0)
   }
 
   /// The request fields on which the response depends. Nil if a later stage has changed one of them, because the next
   /// look-up would not see the value that was sent.
   private func selection(_ head: StoredHead, _ lookup: Lookup, _ request: StageRequest) -> Entry.Selection? {
-    let names = Set(head.varying + (head.control.contains("public") ? [] : partition)).sorted()
+    let names = Set(head.varying + (head.control.isForEveryone(isShared: host.isShared) ? [] : partition)).sorted()
     let sent = HeaderFields(copying: request.headers)
     for name in names where !isOurs(name, lookup) {
       guard lookup.request.headers[values: name] == sent[values: name] else { return nil }

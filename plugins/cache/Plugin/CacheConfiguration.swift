@@ -14,8 +14,9 @@ struct CacheConfiguration: Decodable, Sendable {
   /// A folder in which responses outlive the process.
   var disk: Disk?
   /// Request fields on which every response is considered to depend, as if its `Vary` named them, unless the response
-  /// is `public`.
-  var partitionBy: [String]
+  /// is for everyone: `public`, or in a shared cache `s-maxage`. By default `authorization`, and in a shared cache also
+  /// `cookie`.
+  var partitionBy: [String]?
   /// How long after its lifetime a response can replace a failure, if neither the response nor the request has
   /// `stale-if-error`.
   var staleIfError: String
@@ -27,7 +28,7 @@ struct CacheConfiguration: Decodable, Sendable {
   static let defaultDiskBytes = 256 << 20
 
   static let defaults: JSONValue = [
-    "memoryBytes": 67_108_864, "entryBytes": 1_048_576, "partitionBy": ["authorization"], "staleIfError": "0s",
+    "memoryBytes": 67_108_864, "entryBytes": 1_048_576, "staleIfError": "0s",
     "heuristicLimit": "24h", "cacheStatus": true,
   ]
 
@@ -48,7 +49,7 @@ struct CacheConfiguration: Decodable, Sendable {
             "bytes": {"type": "integer", "minimum": 65536, "maximum": 1125899906842624}
           }
         },
-        "partitionBy": {"type": "array", "items": {"type": "string", "pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"}},
+        "partitionBy": {"type": ["array", "null"], "items": {"type": "string", "pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"}},
         "staleIfError": {"type": "string", "pattern": "^[0-9]+([.][0-9]+)?(ms|s|m|h)$"},
         "heuristicLimit": {"type": "string", "pattern": "^[0-9]+([.][0-9]+)?(ms|s|m|h)$"},
         "cacheStatus": {"type": "boolean"}

@@ -3,7 +3,7 @@ import Glibc
 public import SluicePlugin
 import SluiceSupport
 
-/// A private HTTP cache (RFC 9111). It answers requests itself where it can, and asks the origin to confirm stored
+/// An HTTP cache (RFC 9111): shared where requests come from several clients, otherwise private. It answers requests itself where it can, and asks the origin to confirm stored
 /// responses where it must.
 ///
 ///     request ── fresh ──────────────────────────────────────────► answered, the wire is skipped
@@ -12,7 +12,7 @@ import SluiceSupport
 ///                                          └── 5xx, or nothing ───► the stored response, where stale-if-error allows
 struct Cache: Plugin {
   static let information = PluginInformation(
-    id: "cache", version: "1.0.0", summary: "Answers requests from stored responses, as a private HTTP cache.")
+    id: "cache", version: "1.0.0", summary: "Answers requests from stored responses, as an HTTP cache.")
   static let options: PluginOptions = .wantsResponseBody
   static let configurationSchema: String? = CacheConfiguration.schema
   static let configurationDefaults: JSONValue? = CacheConfiguration.defaults
@@ -26,17 +26,12 @@ struct Cache: Plugin {
   let host: PluginHost
 
   init(configuration: CacheConfiguration, host: PluginHost) throws {
-    guard !host.isShared else {
-      throw StageFailure(
-        message:
-          "this cache is private (RFC 9111 §1): it would give one client what another has received; leave it out of a "
-          + "pipeline that serves several clients")
-    }
     self.configuration = configuration
     self.host = host
     staleIfError = try configuration.milliseconds("staleIfError", configuration.staleIfError)
     heuristicLimit = try configuration.milliseconds("heuristicLimit", configuration.heuristicLimit)
-    partition = configuration.partitionBy.map { $0.lowercased() }
+    let partition = configuration.partitionBy ?? (host.isShared ? ["authorization", "cookie"] : ["authorization"])
+    self.partition = partition.map { $0.lowercased() }
     let disk = configuration.disk.map { disk in
       DiskStore(
         DiskFolder(

@@ -11,9 +11,11 @@ package struct Freshness: Sendable, Equatable {
   /// The time at which the response was received. From then on, this cache counts its age.
   package var received: Timestamp
 
-  /// - Parameter heuristicLimit: the longest guess, in milliseconds.
-  package init(of head: StoredHead, heuristicLimit: Int64) {
-    (lifetime, isHeuristic) = Self.lifetime(of: head, heuristicLimit)
+  /// - Parameters:
+  ///   - isShared: whether the cache is shared by several clients.
+  ///   - heuristicLimit: the longest guess, in milliseconds.
+  package init(of head: StoredHead, isShared: Bool, heuristicLimit: Int64) {
+    (lifetime, isHeuristic) = Self.lifetime(of: head, isShared, heuristicLimit)
     initialAge = Self.initialAge(of: head)
     received = head.received
   }
@@ -26,13 +28,17 @@ package struct Freshness: Sendable, Equatable {
   /// The remaining lifetime in milliseconds; negative if the response is stale.
   package func remaining(at now: Timestamp) -> Int64 { lifetime - age(at: now) }
 
-  /// `s-maxage` is for shared caches, and is ignored here.
-  private static func lifetime(of head: StoredHead, _ heuristicLimit: Int64) -> (Int64, isHeuristic: Bool) {
+  /// `s-maxage` is for shared caches only, and there it comes first (§5.2.2.10).
+  private static func lifetime(
+    of head: StoredHead, _ isShared: Bool, _ heuristicLimit: Int64
+  ) -> (Int64, isHeuristic: Bool) {
     let control = head.control
-    switch control.seconds("max-age") {
-    case .value(let seconds): return (seconds * 1000, false)
-    case .invalid: return (0, false)
-    case .absent: break
+    for name in isShared ? ["s-maxage", "max-age"] : ["max-age"] {
+      switch control.seconds(name) {
+      case .value(let seconds): return (seconds * 1000, false)
+      case .invalid: return (0, false)
+      case .absent: break
+      }
     }
     if head.headers.contains("expires") {
       guard let expires = head.headers.date("expires", now: head.received) else { return (0, false) }

@@ -1,11 +1,16 @@
 package import SluiceMessages
 
 extension StoredHead {
-  /// Whether a private cache may store this response to a GET (RFC 9111 §3) and can use it later.
-  /// - Parameter heuristicLimit: see ``Freshness``.
-  /// - Parameter standsInForErrors: whether the configuration lets stale responses replace errors, even without
-  ///   `stale-if-error` in the response.
-  package func mayBeStored(heuristicLimit: Int64, standsInForErrors: Bool) -> Bool {
+  /// Whether a cache may store this response to a GET (RFC 9111 §3) and can use it later.
+  /// - Parameters:
+  ///   - isShared: whether the cache is shared by several clients.
+  ///   - hasCredentials: whether the request had an `Authorization`.
+  ///   - heuristicLimit: see ``Freshness``.
+  ///   - standsInForErrors: whether the configuration lets stale responses replace errors, even without
+  ///     `stale-if-error` in the response.
+  package func mayBeStored(
+    isShared: Bool, hasCredentials: Bool, heuristicLimit: Int64, standsInForErrors: Bool
+  ) -> Bool {
     guard status >= 200, status != 206, status != 304 else { return false }
     let control = control
     if control.contains("must-understand") {
@@ -14,18 +19,29 @@ extension StoredHead {
       return false
     }
     if variesOnEverything { return false }
+    if isShared, !isForAll(control, hasCredentials: hasCredentials) { return false }
     let isCacheable =
       headers.contains("expires") || Status.isHeuristicallyCacheable(status)
-      || ["public", "private", "max-age"].contains { control.contains($0) }
-    return isCacheable && isOfUse(control, heuristicLimit, standsInForErrors)
+      || ["public", isShared ? "s-maxage" : "private", "max-age"].contains { control.contains($0) }
+    return isCacheable && isOfUse(control, isShared, heuristicLimit, standsInForErrors)
+  }
+
+  /// Whether a shared cache may give the response to other clients (RFC 9111 §3, §3.5). A `private` with names of fields
+  /// would allow to store the other fields; here it counts as one without names. A response that sets a cookie is meant
+  /// for one client, although RFC 9111 §7.3 does not forbid to store it.
+  private func isForAll(_ control: CacheControl, hasCredentials: Bool) -> Bool {
+    if control.contains("private") || headers.contains("set-cookie") { return false }
+    return !hasCredentials || control.isForClientsWithCredentials
   }
 
   /// Whether the response can be used later. A response that is stale at once and cannot be validated would only take
   /// room.
-  private func isOfUse(_ control: CacheControl, _ heuristicLimit: Int64, _ standsInForErrors: Bool) -> Bool {
-    let freshness = Freshness(of: self, heuristicLimit: heuristicLimit)
+  private func isOfUse(
+    _ control: CacheControl, _ isShared: Bool, _ heuristicLimit: Int64, _ standsInForErrors: Bool
+  ) -> Bool {
+    let freshness = Freshness(of: self, isShared: isShared, heuristicLimit: heuristicLimit)
     if hasValidator || freshness.isFresh(at: received) { return true }
-    return !control.contains("must-revalidate") && !control.forbidsUnvalidatedUse
+    return !control.forbidsStaleUse(isShared: isShared) && !control.forbidsUnvalidatedUse
       && (standsInForErrors || control.contains("stale-if-error"))
   }
 

@@ -12,6 +12,9 @@ import SluiceTestKit
 struct CacheCase: Decodable, Sendable {
   enum Kind: String, Decodable, Sendable { case required, optimal, own }
 
+  /// The cache of one client, or that of several (`sluice serve`).
+  enum Sharing: String, Decodable, Sendable, CaseIterable { case `private`, shared }
+
   /// The source from which the answer to a step must come.
   enum Source: String, Decodable, Sendable {
     case origin, cache
@@ -63,6 +66,8 @@ struct CacheCase: Decodable, Sendable {
 
   var id: String
   var kind: Kind?
+  /// The only kind of cache for which the row holds; nil for both.
+  var only: Sharing?
   var promise: String
   var steps: [Step]
 }
@@ -80,7 +85,7 @@ struct CacheCases: Decodable, Sendable {
   static let groups = [
     "lifetime", "directives", "age", "expires", "dates", "response-directives", "stale", "heuristic", "status", "vary",
     "vary-syntax", "conditions", "headers", "confirmed", "invalidation", "partial", "authorization", "other",
-    "request-directives", "head",
+    "request-directives", "head", "shared",
   ]
 }
 
