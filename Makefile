@@ -65,7 +65,7 @@ check: check-docs
 	scripts/check-c-circles.sh
 	scripts/check-abi.sh
 	scripts/check-api.sh
-	scripts/check-test-filters.sh
+	scripts/check-test-names.sh
 	scripts/check-updates.sh
 	scripts/check-c-plugins.sh
 	scripts/check-examples.sh

@@ -7,7 +7,7 @@ struct ConnectionOptions {
   /// More options than any message needs. Each is compared with each field, so their number is limited.
   private static let maximumCount = 32
 
-  /// In lower case, without options that are not fields.
+  /// In lower case.
   private var listed: [String] = []
   /// Whether there are more options than can be handled.
   private(set) var isTooLong = false
@@ -17,18 +17,13 @@ struct ConnectionOptions {
     var next = fields.firstIndex(named: name)
     while let index = next {
       FieldLine.forEachMember(of: fields.buffer.span.extracting(fields.valueRange(at: index))) { option in
-        if option.isEmpty || Self.isNoField(option) { return }
+        // Every recipient needs `Host`, so a client cannot remove it.
+        if option.isEmpty || FieldSyntax.equals(option, "host") { return }
         guard listed.count < Self.maximumCount else { return isTooLong = true }
         listed.append(String(copying: option).lowercased())
       }
       next = fields.firstIndex(named: name, from: index + 1)
     }
-  }
-
-  /// Every recipient needs `Host`, so a client cannot remove it.
-  private static func isNoField(_ option: Span<UInt8>) -> Bool {
-    FieldSyntax.equals(option, "close") || FieldSyntax.equals(option, "keep-alive")
-      || FieldSyntax.equals(option, "host")
   }
 
   var isEmpty: Bool { listed.isEmpty }

@@ -1,4 +1,3 @@
-import Glibc
 import Sluice
 import SluiceHTTP1
 import SluiceLoop
@@ -97,7 +96,7 @@ final class GatewayExchange: ServerStreamDelegate, BodySink, @unchecked Sendable
   func receiveInformational(_ status: Int, _ headers: HeaderFields) {
     // The server itself answers an expectation. A change of the protocol is not passed on.
     guard status > 101 else { return }
-    stream.sendInformational(status, Self.passedOn(headers))
+    if let fields = Self.passedOn(headers) { stream.sendInformational(status, fields) }
   }
 
   func begin(_ head: Response) { respond(head, length: Self.length(of: head)) }
@@ -115,32 +114,32 @@ final class GatewayExchange: ServerStreamDelegate, BodySink, @unchecked Sendable
       return stream.hasAnswered ? stream.fail() : GatewayRefusal(error).answer(stream)
     }
     guard let response = result.response else { return GatewayRefusal(.withoutResponse).answer(stream) }
-    if stream.hasAnswered { return stream.finish(trailers: response.trailers) }
+    let trailers = Self.passedOn(response.trailers, of: response)
+    if stream.hasAnswered { return stream.finish(trailers: trailers) }
     switch response.body {
     case .empty:
-      respond(response, length: isBodiless(response) ? Self.length(of: response) : response.trailers.isEmpty ? 0 : nil)
+      respond(response, length: isBodiless(response) ? Self.length(of: response) : trailers.isEmpty ? 0 : nil)
     case .bytes(let bytes):
-      respond(response, length: response.trailers.isEmpty ? bytes.count : nil)
+      respond(response, length: trailers.isEmpty ? bytes.count : nil)
       stream.send(bytes.span)
     case .file(let body):
-      respond(response, length: response.trailers.isEmpty ? body.byteCount : nil)
+      respond(response, length: trailers.isEmpty ? body.byteCount : nil)
       guard let source = try? body.stream() else { return stream.fail() }
-      file = FileSender(source, stream, response.trailers)
+      file = FileSender(source, stream, trailers)
       file?.send()
       return
     case .stream: return stream.fail()
     }
-    stream.finish(trailers: response.trailers)
+    stream.finish(trailers: trailers)
   }
 
   // MARK: The response
 
   private func respond(_ response: Response, length: Int?) {
     guard !stream.hasAnswered else { return }
-    var fields = Self.passedOn(response.headers)
-    // RFC 9110 §6.6.1
-    if !fields.contains("date") {
-      fields.append("Date", HTTPDate(secondsSince1970: Int64(time(nil))).description)
+    guard let fields = Self.passedOn(response.headers) else {
+      GatewayRefusal(502, .invalidResponse, "Connection lists too many options").answer(stream)
+      return cancellation.cancel()
     }
     stream.respond(response.status, fields, length.map { .bytes($0) } ?? .unknown)
   }
@@ -155,9 +154,21 @@ final class GatewayExchange: ServerStreamDelegate, BodySink, @unchecked Sendable
   }
 
   /// The fields of a response without those that its `Connection` names. The server leaves out the other fields of a
-  /// connection.
-  private static func passedOn(_ fields: HeaderFields) -> HeaderFields {
+  /// connection. Nil if `Connection` names too many.
+  private static func passedOn(_ fields: HeaderFields) -> HeaderFields? {
     let options = ConnectionOptions(fields)
+    return options.isTooLong ? nil : without(options, fields)
+  }
+
+  /// The trailers without fields of the connection, and without those that would change how the client reads the message.
+  private static func passedOn(_ trailers: HeaderFields, of response: Response) -> HeaderFields {
+    guard !trailers.isEmpty else { return trailers }
+    var kept = without(ConnectionOptions(response.headers), trailers)
+    kept.removeBarredFromTrailers()
+    return kept
+  }
+
+  private static func without(_ options: ConnectionOptions, _ fields: HeaderFields) -> HeaderFields {
     guard !options.isEmpty else { return fields }
     var fields = fields
     for index in fields.indices.reversed() {

@@ -92,6 +92,12 @@ final class GatewayHandler: ServerHandler {
     guard head.form == .origin || head.form == .absolute else {
       throw GatewayRefusal(501, .internalResponse, "the target \(PlainText.quote(head.target)) is not supported")
     }
+    guard !head.isSecure || stream.client.isSecure == true || settings.forwarded == .append else {
+      throw GatewayRefusal(
+        421, .internalResponse,
+        "an https URL is not served without TLS, unless \"forwarded\" is \"append\" because a gateway with TLS is before this one"
+      )
+    }
     if head.hasUpgrade, let protocols = head.fields["upgrade"], protocols.lowercased().contains("websocket") {
       throw GatewayRefusal(501, .internalResponse, "an upgrade to \(PlainText.quote(protocols)) is not supported")
     }
@@ -149,6 +155,7 @@ final class GatewayHandler: ServerHandler {
     if options.isTooLong { throw GatewayRefusal(400, .requestFault, "Connection lists too many options") }
     var fields = HeaderFields(fieldCapacity: received.count + 8, byteCapacity: received.wireByteCount + 256)
     var forwarding = ForwardingFields(settings.forwarded)
+    let countsHops = head.method == "OPTIONS" || head.method == "TRACE"
     var via: [UInt8] = []
     let bytes = received.buffer.span
     for index in received.indices {
@@ -163,6 +170,11 @@ final class GatewayHandler: ServerHandler {
       case 3 where FieldSyntax.equals(name, "via"):
         if !via.isEmpty { via.append(", ") }
         via.append(copying: value)
+      case 6 where head.version == .http10 && FieldSyntax.equals(name, "expect"):
+        // HTTP/1.0 has no expectations, so this one means nothing (RFC 9110 §10.1.1).
+        continue
+      case 12 where countsHops && FieldSyntax.equals(name, "max-forwards"):
+        fields.append(name, String(try Self.hopsLeft(value, of: head.method)).utf8.span)
       case 4 where FieldSyntax.equals(name, "host"):
         if settings.host == .keep, head.form == .origin { fields.append(name, value) }
       default:
@@ -187,6 +199,17 @@ final class GatewayHandler: ServerHandler {
       fields.append("Via".utf8.span, via.span)
     }
     return fields
+  }
+
+  /// The hops that are left after this one (RFC 9110 §7.6.2).
+  private static func hopsLeft(_ value: Span<UInt8>, of method: String) throws(GatewayRefusal) -> Int {
+    guard let hops = Int(String(copying: value)), hops >= 0, value[0] != UInt8(ascii: "+") else {
+      throw GatewayRefusal(400, .requestFault, "Max-Forwards is not a number")
+    }
+    guard hops > 0 else {
+      throw GatewayRefusal(method == "OPTIONS" ? 200 : 501, .internalResponse, "Max-Forwards ends at this gateway")
+    }
+    return hops - 1
   }
 
   /// Whether the field says that the client takes trailers. It is passed on, because gRPC needs it; over HTTP/1.1, the

@@ -237,7 +237,8 @@ extension ReceivedRequestHead {
     if expectation == .other {
       throw RequestViolation(417, "an expectation other than 100-continue (RFC 9110 §10.1.1)")
     }
-    // HTTP/1.0 has no expectations, and without a body nothing is held back.
+    // HTTP/1.0 has no upgrades (RFC 9110 §7.8) and no expectations, and without a body nothing is held back.
+    if version == .http10 { hasUpgrade = false }
     if version == .http10 || body == .none || body == .length(0) { expectation = .none }
   }
 }

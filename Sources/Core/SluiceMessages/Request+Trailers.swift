@@ -34,6 +34,14 @@ extension Request {
 }
 
 extension HeaderFields {
+  /// Removes the fields that would change how the next recipient reads the message (RFC 9110 §6.5.1).
+  package mutating func removeBarredFromTrailers() {
+    for index in indices.reversed()
+    where FieldSyntax.isBarredFromTrailers(buffer.span.extracting(nameRange(at: index))) {
+      remove(at: index)
+    }
+  }
+
   /// Checks every name and value, how many there are, and that no field is barred from trailers (RFC 9110 §6.5.1).
   package func validateTrailers() throws(MessageError) {
     try validateSize(of: "trailers")

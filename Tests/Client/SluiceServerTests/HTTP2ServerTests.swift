@@ -104,6 +104,9 @@ import Testing
   @Test(arguments: [
     [("Host", "localhost")], [("x-a", "a\u{1}b")], [("host", "other.example")], [("connection", "close")],
     [("transfer-encoding", "chunked")], [("te", "gzip")], [("x y", "1")], [("x-a", " 1")],
+    [("x-a", "1 ")], [("x-a", "b\r\nc")], [("x-a", "b\0")], [("x:a", "1")], [("keep-alive", "1")], [("upgrade", "x")],
+    [("proxy-connection", "x")], [(":x", "1")], [(":path", "/b")], [("x-a", "1"), (":path", "/b")],
+    [(":status", "200")],
   ])
   func `a malformed request gets 400 or a reset, and its neighbours are answered`(
     _ fields: [(String, String)]

@@ -1,3 +1,4 @@
+import Glibc
 package import SluiceHTTP1
 package import SluiceMessages
 
@@ -14,6 +15,16 @@ package protocol ServerHandler: AnyObject, Sendable {
 extension ServerHandler {
   package func refusal(_ status: Int) -> (fields: HeaderFields, body: [UInt8]) {
     (["Content-Type": "text/plain"], Array("\(status) \(SentResponseHead.reason(of: status))\n".utf8))
+  }
+}
+
+extension HeaderFields {
+  /// The fields of a response with a date, which every final response needs (RFC 9110 §6.6.1).
+  func withDate() -> HeaderFields {
+    guard !contains("date") else { return self }
+    var fields = self
+    fields.append("Date", HTTPDate(secondsSince1970: Int64(time(nil))).description)
+    return fields
   }
 }
 
@@ -46,6 +57,8 @@ package struct ServerRequestHead: Sendable {
   package let fields: HeaderFields
   package let body: RequestFraming.Body
   package let hasUpgrade: Bool
+  /// Whether the target is an `https` URL, as the client says.
+  package let isSecure: Bool
 }
 
 /// What a stream needs from its connection. Only the loop uses it.
@@ -115,7 +128,8 @@ package final class ServerStream {
     carrier?.sendInformational(status, fields)
   }
 
-  /// Begins the response. Fields that frame a message or belong to one connection are left out.
+  /// Begins the response. Fields that frame a message or belong to one connection are left out, and a missing `Date` is
+  /// added.
   /// - Parameters:
   ///   - status: from 200 to 999.
   ///   - length: of the body, also if the answer to a HEAD leaves it out.
@@ -123,7 +137,7 @@ package final class ServerStream {
   package func respond(_ status: Int, _ fields: HeaderFields, _ length: Length, closes: Bool = false) {
     guard !hasAnswered, (200...999).contains(status) else { return }
     hasAnswered = true
-    carrier?.respond(status, fields, length, closes: closes)
+    carrier?.respond(status, fields.withDate(), length, closes: closes)
   }
 
   /// Sends a piece of the body. More than ``ServerLimits/bufferBytes`` can be given, but a handler should wait for

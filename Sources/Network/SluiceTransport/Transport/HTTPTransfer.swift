@@ -398,13 +398,16 @@ final class HTTPTransfer: Transfer {
   private func codings(_ head: Head, _ headers: inout HeaderFields) -> ContentCodings {
     var codings = ContentCodings()
     // A part of a coded body cannot be decoded (RFC 9110 §15.3.7).
-    if head.hasContentCoding, head.status != 206, transport.decodesContent, options.decodesContent {
+    // The answer to a HEAD describes the body of a GET, which would be decoded (RFC 9110 §9.3.2).
+    let isDescribed = isHead && options.decodesOnDemand && headers.contains("content-encoding")
+    if head.hasContentCoding || isDescribed, head.status != 206, transport.decodesContent, options.decodesContent {
       for value in headers[values: "content-encoding"] { codings.append(value) }
       // The transport has not asked for a coding that it does not know, so the body stays as it is.
       if codings.hasUnknown { codings = ContentCodings() }
       if options.decodesOnDemand, !codings.isEmpty {
         if observer?.wantsDecodedBody == true { headers.describeDecodedBody() } else { codings = ContentCodings() }
       }
+      if isDescribed { codings = ContentCodings() }
     }
     // Transfer codings come last, because a server applies them after the content codings.
     if head.hasTransferCoding {

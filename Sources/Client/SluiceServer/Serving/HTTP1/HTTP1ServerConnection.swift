@@ -261,11 +261,11 @@ final class HTTP1ServerConnection: ServerConnection, ServerStreamCarrier {
     func text(_ range: Range<Int>) -> String { String(copying: bytes.extracting(range)) }
     let target = text(head.target)
     // The host of the target wins (RFC 9112 §3.2.2).
-    let named = head.form == .absolute ? (try? HTTPURL(target))?.hostField : nil
+    let url = head.form == .absolute ? try? HTTPURL(target) : nil
     return ServerRequestHead(
       method: text(head.method), target: target, form: head.form, version: head.version,
-      host: named ?? head.host.map(text), fields: head.takeFields(from: bytes), body: head.body,
-      hasUpgrade: head.hasUpgrade)
+      host: url?.hostField ?? head.host.map(text), fields: head.takeFields(from: bytes), body: head.body,
+      hasUpgrade: head.hasUpgrade, isSecure: url?.origin.scheme == .https)
   }
 
   /// Passes the body on. Returns false if no more can be taken now.
@@ -289,7 +289,8 @@ final class HTTP1ServerConnection: ServerConnection, ServerStreamCarrier {
       perform(.bodyRefused(RequestViolation(error).status))
       return false
     }
-    let trailers = body.trailers
+    var trailers = body.trailers
+    trailers.removeBarredFromTrailers()
     perform(.bodyEnded)
     stream?.delegate?.receiveEnd(trailers)
     return true
@@ -382,7 +383,7 @@ final class HTTP1ServerConnection: ServerConnection, ServerStreamCarrier {
 
   private func sendRefusal(_ status: Int) {
     let (fields, body) = port.handler.refusal(status)
-    SentResponseHead.append(to: &output, status: status, fields, .length(body.count), .closes)
+    SentResponseHead.append(to: &output, status: status, fields.withDate(), .length(body.count), .closes)
     output.append(contentsOf: body)
     perform(.responseEnded)
   }

@@ -9,6 +9,8 @@ struct HTTP2ServerRequest {
   private var method = ""
   private var path = ""
   private var authority: String?
+  /// Whether `:scheme` is https.
+  private var isSecure = false
   private var host: String?
   private var cookie: [UInt8] = []
   private var fields = HeaderFields()
@@ -59,6 +61,8 @@ struct HTTP2ServerRequest {
       path = String(copying: value)
     } else if FieldSyntax.equals(name, ":authority") {
       authority = String(copying: value)
+    } else if FieldSyntax.equals(name, ":scheme") {
+      isSecure = FieldSyntax.equals(value, "https")
     }
   }
 
@@ -70,11 +74,10 @@ struct HTTP2ServerRequest {
   mutating func head(hasBody: Bool) throws(RequestViolation) -> ServerRequestHead {
     if let violation { throw violation }
     guard FieldSyntax.isToken(method.utf8.span) else { throw RequestViolation(400, "a method that is not a token") }
+    if FieldSyntax.equals(method.utf8.span, "connect") { throw RequestViolation(501, "the method CONNECT") }
     let form = try RequestTarget.check(path.utf8.span, method: method.utf8.span)
-    switch form {
-    case .authority: throw RequestViolation(501, "the method CONNECT")
-    case .absolute: throw RequestViolation(400, "a path that does not begin with a slash (RFC 9113 §8.3.1)")
-    case .origin, .asterisk: break
+    guard form == .origin || form == .asterisk else {
+      throw RequestViolation(400, "a path that does not begin with a slash (RFC 9113 §8.3.1)")
     }
     var all = HeaderFields(fieldCapacity: fields.count + 2, byteCapacity: byteCount)
     let name = try checkedHost()
@@ -87,7 +90,8 @@ struct HTTP2ServerRequest {
     try readExpectation(hasBody: hasBody)
     let body: RequestFraming.Body = !hasBody ? .none : fields.contentLength.map { .length($0) } ?? .chunked
     return ServerRequestHead(
-      method: method, target: path, form: form, version: .http2, host: name, fields: all, body: body, hasUpgrade: false)
+      method: method, target: path, form: form, version: .http2, host: name, fields: all, body: body, hasUpgrade: false,
+      isSecure: isSecure)
   }
 
   /// The authority, which must not differ from `Host` (RFC 9113 §8.3.1).

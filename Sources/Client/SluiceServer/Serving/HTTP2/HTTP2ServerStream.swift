@@ -282,7 +282,7 @@ final class HTTP2ServerStream: ServerStreamCarrier {
     stream?.end()
     guard !isClosed, !hasAnswered else { return }
     let (fields, body) = connection.port.handler.refusal(status)
-    respond(status, fields, .bytes(body.count), closes: false)
+    respond(status, fields.withDate(), .bytes(body.count), closes: false)
     send(body.span)
     finish(HeaderFields())
   }
