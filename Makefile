@@ -71,6 +71,7 @@ check: check-docs
 	scripts/check-examples.sh
 	scripts/check-install.sh
 	scripts/check-operations.sh
+	scripts/check-heads.py .build/debug/sluice
 
 # The first three need no build. The others need the command, the plugins and the modules, but not the tests.
 check-docs: ## the checks of the texts alone: names, links, code blocks, and what the commands print
@@ -105,6 +106,7 @@ soak: test-deps ## the tests at full size: long, and hungry for memory
 	SLUICE_SOAK=1 $(MAKE) check-tsan SWIFTFLAGS='$(SWIFTFLAGS) --filter $(RACE_TESTS)'
 	$(MAKE) build
 	scripts/swap-memory.sh --check
+	scripts/check-heads.py --count 100000 .build/release/sluice
 	scripts/check-static-host.sh
 
 # Builds what the benchmarks need. The program that compares Sluice with others is a separate package.

@@ -6,7 +6,7 @@ set -eu
 
 packages="pkg-config libjansson-dev libcurl4-openssl-dev libmicrohttpd-dev libelf-dev libssl-dev
   zlib1g-dev libbrotli-dev libzstd-dev libidn2-dev libnghttp2-dev libpsl-dev"
-for_tests="nginx-light curl json-schema-test-suite openssl binutils gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+for_tests="nginx-light apache2-bin curl json-schema-test-suite openssl binutils gcc-aarch64-linux-gnu libc6-dev-arm64-cross
   libhttp-parser-dev tinyproxy-bin microsocks stunnel4 git python3 php-cli php-curl python3-pycurl"
 for_cost="nginx-light binutils valgrind"
 case ${1:-} in

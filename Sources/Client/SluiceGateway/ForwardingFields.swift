@@ -31,20 +31,11 @@ struct ForwardingFields {
   static func isForwarding(_ name: Span<UInt8>) -> Bool {
     switch name.count {
     case 9: FieldSyntax.equals(name, "forwarded")
-    case 15: isSpelled(name, "x-forwarded-for")
-    case 16: isSpelled(name, "x-forwarded-host")
-    case 17: isSpelled(name, "x-forwarded-proto")
+    case 15: FieldSyntax.equals(name, "x-forwarded-for") || FieldSyntax.isUnderscored(name, "x-forwarded-for")
+    case 16: FieldSyntax.equals(name, "x-forwarded-host") || FieldSyntax.isUnderscored(name, "x-forwarded-host")
+    case 17: FieldSyntax.equals(name, "x-forwarded-proto") || FieldSyntax.isUnderscored(name, "x-forwarded-proto")
     default: false
     }
-  }
-
-  private static func isSpelled(_ name: Span<UInt8>, _ lowercase: String) -> Bool {
-    let other = lowercase.utf8.span
-    for index in name.indices {
-      let byte = name[index] == UInt8(ascii: "_") ? UInt8(ascii: "-") : name[index]
-      guard byte == other[index] || byte | 0x20 == other[index] && byte != UInt8(ascii: "-") else { return false }
-    }
-    return true
   }
 
   private mutating func keep(_ value: Span<UInt8>, in path: WritableKeyPath<Self, String>) {
@@ -128,5 +119,23 @@ struct ForwardingFields {
     if isQuoted { value.append(UInt8(ascii: "\"")) }
     value.append(copying: host.utf8.span)
     if isQuoted { value.append(UInt8(ascii: "\"")) }
+  }
+}
+
+extension FieldSyntax {
+  /// Whether the name is the given one with underscores in place of hyphens, of which at least one.
+  static func isUnderscored(_ name: Span<UInt8>, _ lowercase: String) -> Bool {
+    let other = lowercase.utf8.span
+    guard name.count == other.count else { return false }
+    var hasUnderscore = false
+    for index in name.indices {
+      let byte = name[index]
+      if byte == UInt8(ascii: "_"), other[index] == UInt8(ascii: "-") {
+        hasUnderscore = true
+      } else if byte != other[index], !(UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte && byte | 0x20 == other[index]) {
+        return false
+      }
+    }
+    return hasUnderscore
   }
 }

@@ -170,8 +170,13 @@ final class GatewayHandler: ServerHandler {
       case 3 where FieldSyntax.equals(name, "via"):
         if !via.isEmpty { via.append(", ") }
         via.append(copying: value)
-      case 6 where head.version == .http10 && FieldSyntax.equals(name, "expect"):
-        // HTTP/1.0 has no expectations, so this one means nothing (RFC 9110 §10.1.1).
+      case 6 where FieldSyntax.equals(name, "expect"):
+        // HTTP/1.0 has no expectations, so this one means nothing (RFC 9110 §10.1.1). Servers read a list differently.
+        guard head.version != .http10, !fields.contains("expect") else { continue }
+        fields.append("Expect".utf8.span, "100-continue".utf8.span)
+      case 14 where FieldSyntax.isUnderscored(name, "content-length"),
+        17 where FieldSyntax.isUnderscored(name, "transfer-encoding"):
+        // Some programs behind servers cannot tell the underscore from a hyphen.
         continue
       case 12 where countsHops && FieldSyntax.equals(name, "max-forwards"):
         fields.append(name, String(try Self.hopsLeft(value, of: head.method)).utf8.span)

@@ -215,8 +215,15 @@ extension ReceivedRequestHead {
   }
 
   private func takeExpectation(_ value: Span<UInt8>) {
-    guard expectation != .other else { return }
-    expectation = FieldSyntax.equals(value, "100-continue") ? .continue : .other
+    // A list, in one line or in several. An empty list would be no expectation, but a field without one is a mistake.
+    var isEmpty = true
+    FieldLine.forEachMember(of: value) { member in
+      if member.isEmpty { return }
+      isEmpty = false
+      guard expectation != .other else { return }
+      expectation = FieldSyntax.equals(member, "100-continue") ? .continue : .other
+    }
+    if isEmpty { expectation = .other }
   }
 
   private func takeConnection(_ value: Span<UInt8>) {

@@ -66,6 +66,22 @@ import Testing
     #expect(!lines.contains { $0.hasPrefix("Expect") || $0.hasPrefix("Upgrade") }, "\(lines)")
   }
 
+  // RFC 9110 §5.3, §10.1.1
+  @Test(arguments: [
+    ["Expect: 100-continue", "expect: 100-continue"], ["Expect: 100-continue, 100-Continue,"],
+  ])
+  func `a repeated expectation is one`(_ fields: [String]) async throws {
+    let lines = try await Self.sent(
+      "PUT / HTTP/1.1\r\nHost: localhost\r\n\(fields.joined(separator: "\r\n"))\r\nContent-Length: 2\r\n\r\nhi")
+    #expect(lines.filter { $0.lowercased().hasPrefix("expect") } == ["Expect: 100-continue"], "\(lines)")
+  }
+
+  @Test func `a field that looks like framing with an underscore is not passed on`() async throws {
+    let lines = try await Self.sent(
+      "GET / HTTP/1.1\r\nHost: localhost\r\nContent_Length: 5\r\ntransfer_Encoding: chunked\r\nX_A: 1\r\n\r\n")
+    #expect(lines.filter { $0.contains("_") } == ["X_A: 1"], "\(lines)")
+  }
+
   // RFC 9112 §3.2.2
   @Test func `the host of an absolute target wins`() async throws {
     let lines = try await Self.sent("GET http://localhost:1/a HTTP/1.1\r\nHost: other.example\r\n\r\n")

@@ -105,8 +105,14 @@ struct HTTP2ServerRequest {
   }
 
   private mutating func readExpectation(hasBody: Bool) throws(RequestViolation) {
-    guard let expectation = fields["expect"] else { return }
-    guard FieldSyntax.equals(expectation.utf8.span, "100-continue") else {
+    guard fields.contains("expect") else { return }
+    var isKnown = true
+    for value in fields[values: "expect"] {
+      FieldLine.forEachMember(of: value.utf8.span) {
+        if !$0.isEmpty, !FieldSyntax.equals($0, "100-continue") { isKnown = false }
+      }
+    }
+    guard isKnown else {
       throw RequestViolation(417, "an expectation other than 100-continue (RFC 9110 §10.1.1)")
     }
     expectsContinue = hasBody
