@@ -212,8 +212,9 @@ install: ## what make build made, under PREFIX=/usr/local; DESTDIR for packagers
 	cp -R $(wildcard $(SDK_MODULES:%=Sources/*/%)) "$(DESTDIR)$(datadir)/sluice/sdk/Sources"
 	chmod -R u=rwX,go=rX "$(DESTDIR)$(datadir)/sluice" "$(DESTDIR)$(includedir)/sluice" "$(DESTDIR)$(libdir)/sluice"
 	install -d "$(DESTDIR)$(unitdir)" "$(DESTDIR)$(docdir)"
-	sed -e 's|@PREFIX@|$(PREFIX)|' 'share/systemd/sluice@.service.in' >"$(DESTDIR)$(unitdir)/sluice@.service"
-	chmod 644 "$(DESTDIR)$(unitdir)/sluice@.service"
+	for unit in sluice@.service sluice-serve@.service; do \
+	  sed -e 's|@PREFIX@|$(PREFIX)|' "share/systemd/$$unit.in" >"$(DESTDIR)$(unitdir)/$$unit" && \
+	  chmod 644 "$(DESTDIR)$(unitdir)/$$unit"; done
 	install -m 644 share/prometheus/sluice.rules.yml docs/production.md docs/upgrading.md "$(DESTDIR)$(docdir)"
 	if [ -f share/man/man1/sluice.1 ]; then \
 	  install -D -m 644 -t "$(DESTDIR)$(datadir)/man/man1" share/man/man1/*.1; fi
@@ -226,6 +227,7 @@ uninstall: ## take away what install put under PREFIX
 	rm -f "$(DESTDIR)$(bindir)/sluice" "$(DESTDIR)$(pkgconfigdir)/sluice.pc" "$(DESTDIR)$(datadir)/man/man1/sluice"*.1 \
 	  "$(DESTDIR)$(datadir)/bash-completion/completions/sluice" "$(DESTDIR)$(datadir)/zsh/site-functions/_sluice" \
 	  "$(DESTDIR)$(datadir)/fish/vendor_completions.d/sluice.fish" "$(DESTDIR)$(unitdir)/sluice@.service" \
+	  "$(DESTDIR)$(unitdir)/sluice-serve@.service" \
 	  "$(DESTDIR)$(docdir)/sluice.rules.yml" "$(DESTDIR)$(docdir)/production.md" "$(DESTDIR)$(docdir)/upgrading.md"
 	rmdir --ignore-fail-on-non-empty "$(DESTDIR)$(docdir)" "$(DESTDIR)$(unitdir)" 2>/dev/null || true
 	rm -rf "$(DESTDIR)$(includedir)/sluice" "$(DESTDIR)$(libdir)/sluice" "$(DESTDIR)$(datadir)/sluice" "$(DESTDIR)$(cmakedir)"

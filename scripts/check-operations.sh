@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks the alerts for Prometheus and the systemd unit: promtool reads and runs the rules, an engine has every metric
-# that they name, and systemd-analyze reads the unit. What this machine has no program for is left out, and said.
+# Checks the alerts for Prometheus and the systemd units: promtool reads and runs the rules, an engine has every metric
+# that they name, and systemd-analyze reads the units. What this machine has no program for is left out, and said.
 # usage: scripts/check-operations.sh        SLUICE=.build/debug/sluice, or another build of the command
 set -eu
 cd "$(dirname "$0")/.."
@@ -89,14 +89,17 @@ else
 fi
 
 if command -v systemd-analyze >/dev/null; then
-  # The instance "orders", with the path of a command that exists.
-  sed "s|@PREFIX@/bin/sluice|$(realpath "$SLUICE")|" 'share/systemd/sluice@.service.in' >"$work/sluice@orders.service"
-  # systemd-analyze may end with 0 although it has warned. A manual page that is not installed is no mistake of the unit.
-  SYSTEMD_LOG_LEVEL=warning systemd-analyze verify --man=no "$work/sluice@orders.service" >"$work/out" 2>&1 || { cat "$work/out" >&2; fail "systemd refuses the unit"; }
-  grep 'sluice@' "$work/out" >&2 && fail "systemd warns about the unit"
-  # From 0 to 100, less is better.
-  systemd-analyze security --offline=yes --threshold=20 "$work/sluice@orders.service" >"$work/out" 2>&1 ||
-    { tail -n 5 "$work/out" >&2; fail "the unit is exposed to more than it needs"; }
+  for unit in sluice sluice-serve; do
+    # The instance "orders", with the path of a command that exists.
+    sed "s|@PREFIX@/bin/sluice|$(realpath "$SLUICE")|" "share/systemd/$unit@.service.in" >"$work/$unit@orders.service"
+    # systemd-analyze may end with 0 although it has warned. A manual page that is not installed is no mistake of the unit.
+    SYSTEMD_LOG_LEVEL=warning systemd-analyze verify --man=no "$work/$unit@orders.service" >"$work/out" 2>&1 ||
+      { cat "$work/out" >&2; fail "systemd refuses $unit@.service"; }
+    grep "$unit@" "$work/out" >&2 && fail "systemd warns about $unit@.service"
+    # From 0 to 100, less is better.
+    systemd-analyze security --offline=yes --threshold=20 "$work/$unit@orders.service" >"$work/out" 2>&1 ||
+      { tail -n 5 "$work/out" >&2; fail "$unit@.service is exposed to more than it needs"; }
+  done
 else
   echo "check-operations: no systemd-analyze: the unit was not read" >&2
 fi

@@ -182,13 +182,13 @@ complete -c sluice -n "__fish_seen_subcommand_from run" -s h -l help -d 'Show th
 
 # sluice serve
 complete -c sluice -n "__fish_seen_subcommand_from serve" -s c -l config -rF -d 'The configuration of the pipeline, with the ports and the service under "serve"'
-complete -c sluice -n "__fish_seen_subcommand_from serve" -s l -l listen -x -d 'Listen here (default host 127.0.0.1; port 0 takes any free port); may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from serve" -s l -l listen -x -d 'Listen here (default host 127.0.0.1; port 0 takes any free port), or at a socket of systemd (systemd[:NAME]); may be repeated'
 complete -c sluice -n "__fish_seen_subcommand_from serve" -l to -x -d 'The service: a URL, whose path is put before each path, or unix:PATH'
 complete -c sluice -n "__fish_seen_subcommand_from serve" -l drain -x -d 'When interrupted, time for requests in flight to finish (default 30s)'
 complete -c sluice -n "__fish_seen_subcommand_from serve" -l events -rF -d 'Record every event of every transaction here, for "sluice verify-trace"'
 complete -c sluice -n "__fish_seen_subcommand_from serve" -l har -rF -d 'Write an HTTP Archive (HAR) with an entry for each hop here; secrets are hidden'
 complete -c sluice -n "__fish_seen_subcommand_from serve" -l record -rF -d 'Record each request here, for "sluice replay"; secrets are hidden'
-complete -c sluice -n "__fish_seen_subcommand_from serve" -l access-log -rF -d 'Append a line of JSON for each request here, with the plugin access-log; - is standard error'
+complete -c sluice -n "__fish_seen_subcommand_from serve" -l access-log -rF -d 'Append a line of JSON for each request here; - is standard error'
 complete -c sluice -n "__fish_seen_subcommand_from serve" -l plugin -rF -d 'Add a plugin to each list that it has callbacks for; may be repeated'
 complete -c sluice -n "__fish_seen_subcommand_from serve" -l control -F -d 'Listen for "sluice ctl" at this socket (default: one named after the process)'
 complete -c sluice -n "__fish_seen_subcommand_from serve" -l metrics-port -x -d 'Serve the metrics for Prometheus at http://127.0.0.1:PORT/metrics; 0 takes any port'

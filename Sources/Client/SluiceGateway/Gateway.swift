@@ -21,18 +21,26 @@ package final class Gateway: Sendable {
   private let listener: ServeSettings.Listener
 
   /// Listens when this returns. The loops of the engine serve the connections, so the gateway must end before the engine.
-  /// - Parameter settings: must name an upstream.
+  /// - Parameters:
+  ///   - settings: must name an upstream.
+  ///   - socket: a socket that listens already; must be given for a place that the process has inherited.
   package init(
-    _ engine: Engine, on listener: ServeSettings.Listener, _ settings: ServeSettings,
+    _ engine: Engine, on listener: ServeSettings.Listener, _ settings: ServeSettings, socket: SharedListener? = nil,
     observer: (any GatewayObserver)? = nil
   ) throws(ServerError) {
     self.listener = listener
-    let place = ServerEndpoint.tcp(host: listener.host, port: listener.port)
-    tls = try Self.context(listener, place).map { ServerTLS($0) }
     let limits = ServerLimits(settings.limits, loops: engine.loops.count)
-    server = try Server(
-      on: place, engine.loops, limits: limits, tls: tls,
-      GatewayHandler(engine, listener, settings, bufferBytes: limits.bufferBytes, observer))
+    let handler = GatewayHandler(engine, listener, settings, bufferBytes: limits.bufferBytes, observer)
+    let sockets: [SharedListener]
+    if let socket {
+      sockets = [socket]
+    } else if case .address(let host, let port) = listener.place {
+      sockets = try SharedListener.several(engine.loops.count, on: .tcp(host: host, port: port))
+    } else {
+      preconditionFailure("a place that the process has inherited has no socket")
+    }
+    tls = try Self.context(listener, sockets[0].endpoint).map { ServerTLS($0) }
+    server = Server(accepting: sockets, engine.loops, limits: limits, tls: tls, handler)
   }
 
   /// Reads the certificates again, from the same files. Connections that are open keep theirs. If a file is not valid,

@@ -48,7 +48,8 @@ final class GatewayHandler: ServerHandler {
     via10 = Array("1.0 ".utf8) + pseudonym
     via11 = Array("1.1 ".utf8) + pseudonym
     via20 = Array("2.0 ".utf8) + pseudonym
-    localName = listener.isLoopback && listener.clients == nil ? listener.host : nil
+    localName =
+      if case .address(let host, _) = listener.place, listener.isLoopback, listener.clients == nil { host } else { nil }
     var template = Request(url: upstream)
     // The client decides about these, and a gateway adds nothing by itself.
     template.omittedDefaults = [.accept, .acceptEncoding, .userAgent, .expect]

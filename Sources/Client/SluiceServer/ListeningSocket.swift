@@ -16,7 +16,7 @@ struct ListeningSocket: ~Copyable {
     switch endpoint.form {
     case .tcp(let host, let port):
       descriptor = try Self.open(endpoint, host, port, backlog, isShared)
-      self.endpoint = .tcp(host: host, port: Self.boundPort(of: descriptor) ?? port)
+      self.endpoint = .tcp(host: host, port: Self.endpoint(of: descriptor)?.port ?? port)
       file = nil
     case .unix(let path):
       (descriptor, file) = try UnixSocketFile.listen(at: path, backlog)
@@ -24,7 +24,11 @@ struct ListeningSocket: ~Copyable {
     }
   }
 
-  init(adopting descriptor: Int32, at endpoint: ServerEndpoint) {
+  /// Takes ownership of a socket that listens already. Nil if it is no such socket.
+  init?(adopting descriptor: Int32) {
+    guard let endpoint = Self.endpoint(of: descriptor) else { return nil }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     self.descriptor = descriptor
     self.endpoint = endpoint
     file = nil
@@ -71,14 +75,28 @@ struct ListeningSocket: ~Copyable {
     return descriptor
   }
 
-  private static func boundPort(of descriptor: Int32) -> UInt16? {
+  /// Where a socket listens. Nil if it does not listen, or not for streams.
+  private static func endpoint(of descriptor: Int32) -> ServerEndpoint? {
+    guard option(SO_ACCEPTCONN, of: descriptor) == 1,
+      option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue)
+    else { return nil }
     var storage = sockaddr_storage()
     return withUnsafeMutablePointer(to: &storage) { storage in
       storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         guard getsockname(descriptor, address, &length) == 0 else { return nil }
-        return SocketAddress.parts(of: address)?.port
+        if let (host, port) = SocketAddress.parts(of: address) { return .tcp(host: host, port: port) }
+        guard Int32(address.pointee.sa_family) == AF_UNIX else { return nil }
+        let start = MemoryLayout<sa_family_t>.size
+        let path = UnsafeRawBufferPointer(start: address, count: Int(length)).dropFirst(start).prefix { $0 != 0 }
+        return .unix(path: String(decoding: path, as: UTF8.self))
       }
     }
+  }
+
+  private static func option(_ option: Int32, of descriptor: Int32) -> Int32? {
+    var value: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    return getsockopt(descriptor, SOL_SOCKET, option, &value, &length) == 0 ? value : nil
   }
 }

@@ -3,6 +3,8 @@
 /// While no server accepts, the clients that connect wait in the socket's backlog.
 package final class SharedListener: Sendable {
   let socket: ListeningSocket
+  /// Whether another process has the socket, too, so that clients can wait there for the next server.
+  let isInherited: Bool
 
   /// The socket, which is closed with this object.
   package var descriptor: Int32 { socket.descriptor }
@@ -12,11 +14,12 @@ package final class SharedListener: Sendable {
   /// - Parameter backlog: maximum number of connections that the kernel completes before a server takes them.
   package init(on endpoint: ServerEndpoint, backlog: Int32 = ServerOptions().backlog) throws(ServerError) {
     socket = try ListeningSocket(on: endpoint, backlog: backlog)
+    isInherited = false
   }
 
   /// Sockets on one address, among which the system distributes the connections. One for a Unix socket.
-  static func several(
-    _ count: Int, on endpoint: ServerEndpoint, backlog: Int32
+  package static func several(
+    _ count: Int, on endpoint: ServerEndpoint, backlog: Int32 = ServerOptions().backlog
   ) throws(ServerError) -> [SharedListener] {
     guard case .tcp = endpoint.form else { return [try SharedListener(on: endpoint, backlog: backlog)] }
     // A socket that shares its port would also share it with one of another process, and take half of its connections.
@@ -29,10 +32,16 @@ package final class SharedListener: Sendable {
     return listeners
   }
 
-  private init(_ socket: consuming ListeningSocket) { self.socket = socket }
+  private init(_ socket: consuming ListeningSocket) {
+    self.socket = socket
+    isInherited = false
+  }
 
-  /// Takes ownership of a socket that is already listening.
-  package init(adopting descriptor: Int32, at endpoint: ServerEndpoint) {
-    socket = ListeningSocket(adopting: descriptor, at: endpoint)
+  /// Takes ownership of a socket that listens already, for instance one that a service manager has opened. Nil if it is
+  /// no such socket; the caller then still owns it.
+  package init?(adopting descriptor: Int32) {
+    guard let socket = ListeningSocket(adopting: descriptor) else { return nil }
+    self.socket = socket
+    isInherited = true
   }
 }

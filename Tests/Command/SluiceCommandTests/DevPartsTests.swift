@@ -307,7 +307,13 @@ import Testing
   }
 
   @Test func `a listen address is a port, or an address and a port`() {
-    func parsed(_ text: String) -> String? { ServeSettings.Listener(text).map { "\($0.host) \($0.port)" } }
+    func parsed(_ text: String) -> String? {
+      switch ServeSettings.Listener(text)?.place {
+      case .address(let host, let port): "\(host) \(port)"
+      case .inherited(let name): "systemd \(name ?? "-")"
+      case nil: nil
+      }
+    }
     #expect(parsed("80") == "127.0.0.1 80" && parsed(":80") == "127.0.0.1 80" && parsed("[::1]:8") == "::1 8")
     #expect(parsed("localhost:0") == "localhost 0")
     for text in ["", "x", ":", "80:", "1:65536", "-1"] { #expect(parsed(text) == nil, "\(text)") }

@@ -1,6 +1,7 @@
 import Glibc
 import SluiceJSON
 import SluiceTestKit
+import SluiceServer
 import SluiceTestServers
 import Testing
 
@@ -58,6 +59,77 @@ import Testing
     #expect(running.errorSoFar.contains("the plugin \"auth\" adds credentials"))
     running.send(signal: SIGTERM)
     #expect(try await running.wait().status == 0)
+  }
+
+  @Test func `the limit of descriptors is raised for many clients`() async throws {
+    let running = try Command(
+      "sh", ["-c", "ulimit -Sn 256; exec \"$0\" serve -l 0 --to http://127.0.0.1:9", Tool.path],
+      environment: Tool.cleared
+    ).start()
+    try await running.waitForError(containing: "serves")
+    let limits = try FileTree.readText("/proc/\(running.processID)/limits").split(separator: "\n")
+    let files = try #require(limits.first { $0.hasPrefix("Max open files") }).split(separator: " ")
+    #expect(try #require(Int(files[3])) > 256)
+    running.send(signal: SIGTERM)
+    #expect(try await running.wait().status == 0)
+  }
+
+  /// Starts the command as systemd does: with sockets that listen, from descriptor 3 on.
+  private static func startWithSockets(_ names: [String], _ arguments: [String]) throws -> RunningCommand {
+    let program = #"""
+      use Socket; use POSIX ();
+      my @names = split /,/, shift;
+      $ENV{LISTEN_PID} = $$; $ENV{LISTEN_FDS} = @names; $ENV{LISTEN_FDNAMES} = join ":", @names;
+      for my $index (0 .. $#names) {
+        socket(my $socket, PF_INET, SOCK_STREAM, 0) or die $!;
+        bind($socket, sockaddr_in(0, INADDR_LOOPBACK)) or die $!;
+        if ($names[$index] ne "deaf") { listen($socket, 5) or die $! }
+        push @sockets, $socket;
+        POSIX::dup2(fileno($socket), 100 + $index);
+      }
+      POSIX::dup2(100 + $_, 3 + $_) for 0 .. $#names;
+      exec @ARGV;
+      """#
+    return try Command(
+      "perl", ["-e", program, names.joined(separator: ","), Tool.path, "serve"] + arguments, environment: Tool.cleared
+    ).start()
+  }
+
+  private static func configuration(_ folder: TemporaryDirectory, _ upstream: String, at places: [String]) throws
+    -> String
+  {
+    let listen = places.map { "{\"at\": \"\($0)\", \"clients\": \"open\"}" }.joined(separator: ", ")
+    return try folder.write("{\"serve\": {\"to\": \"\(upstream)\", \"listen\": [\(listen)]}}", to: "serve.json")
+  }
+
+  @Test func `sockets of the service manager are served`() async throws {
+    let upstream = try LoopbackServer { _ in .text("hi") }
+    defer { upstream.stop() }
+    let folder = try TemporaryDirectory()
+    let path = try Self.configuration(folder, upstream.baseURL, at: ["systemd:b"])
+    let running = try Self.startWithSockets(["a", "b", "c"], ["-c", path])
+    try await running.waitForError(containing: " serves ")
+    #expect(running.errorSoFar.contains("has passed the sockets \"a\", \"c\", at which nothing listens"))
+    let place = try #require(running.errorSoFar.split(separator: " ").first { $0.hasPrefix("http://127.0.0.1:") })
+    #expect(try await Tool.run("send", "\(place)/").outputText == "hi")
+    running.send(signal: SIGTERM)
+    #expect(try await running.wait().status == 0)
+  }
+
+  @Test(arguments: [
+    (["a", "b"], "systemd", "has passed the sockets \"a\", \"b\"; name one"),
+    (["a"], "systemd:x", "no socket of this name, but the socket \"a\""),
+    (["deaf"], "systemd", "not a stream socket that listens"),
+    ([], "systemd", "no socket; start this command by a socket unit"),
+  ])
+  func `a socket that the service manager has not passed is named`(
+    _ names: [String], _ place: String, _ message: String
+  ) async throws {
+    let folder = try TemporaryDirectory()
+    let running = try Self.startWithSockets(
+      names, ["-c", try Self.configuration(folder, "http://127.0.0.1:9", at: [place])])
+    let result = try await running.wait()
+    #expect(result.status == 2 && result.errorText.contains(message), "\(result.errorText)")
   }
 
   @Test func `an error of TLS names the file and the reason`() async throws {

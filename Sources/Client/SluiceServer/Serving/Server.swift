@@ -50,11 +50,19 @@ package final class Server: Sendable {
   /// - Parameters:
   ///   - tls: the settings of TLS; nil without TLS.
   ///   - isOwner: whether the loops end with the server.
-  package init(
+  package convenience init(
     on endpoint: ServerEndpoint, _ loops: [Loop], limits: ServerLimits, tls: ServerTLS? = nil, isOwner: Bool = false,
     _ handler: any ServerHandler
   ) throws(ServerError) {
-    let listeners = try SharedListener.several(loops.count, on: endpoint, backlog: ServerOptions().backlog)
+    let listeners = try SharedListener.several(loops.count, on: endpoint)
+    self.init(accepting: listeners, loops, limits: limits, tls: tls, isOwner: isOwner, handler)
+  }
+
+  /// Starts a server that accepts from sockets on one address. The loops share them.
+  package init(
+    accepting listeners: [SharedListener], _ loops: [Loop], limits: ServerLimits, tls: ServerTLS? = nil,
+    isOwner: Bool = false, _ handler: any ServerHandler
+  ) {
     self.endpoint = listeners[0].endpoint
     file = listeners[0].socket.file
     ports = loops.map { ServerPort($0, limits, tls: tls, handler) }

@@ -55,7 +55,7 @@ package final class ServerPort: LoopSource, LoopTimerTarget, @unchecked Sendable
   package func drain(_ onEmpty: @escaping @Sendable () -> Void) {
     loop.post { [self] in
       // The kernel would reset the connections that it has completed. Their requests can have been sent.
-      acceptAll()
+      if listener?.isInherited == false { acceptAll() }
       accept(false)
       listener = nil
       self.onEmpty = onEmpty

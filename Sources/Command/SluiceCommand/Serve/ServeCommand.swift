@@ -26,7 +26,8 @@ enum ServeCommand {
         "config", "c", "FILE", "The configuration of the pipeline, with the ports and the service under \"serve\""),
       Option(
         "listen", "l", "[HOST:]PORT",
-        "Listen here (default host 127.0.0.1; port 0 takes any free port); may be repeated"),
+        "Listen here (default host 127.0.0.1; port 0 takes any free port), or at a socket of systemd (systemd[:NAME]); may be repeated"
+      ),
       Option("to", nil, "URL", "The service: a URL, whose path is put before each path, or unix:PATH"),
       Option("drain", nil, "DURATION", "When interrupted, time for requests in flight to finish (default 30s)"),
     ] + SideOutputs.options + [
@@ -39,6 +40,7 @@ enum ServeCommand {
 
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     LogOutput.adopt(try LogOutput.Settings(arguments))
+    var sockets = ServiceManager.takeSockets()
     let plan = try ServePlan(arguments)
     let signals = try ProcessSignals(takesHangUp: plan.engine.file != nil, drain: plan.settings.drain)
     try TaskPool.start()
@@ -59,7 +61,9 @@ enum ServeCommand {
     var configuration = plan.configuration
     sides.append(to: &configuration)
     let engine = try EngineStart.engine(configuration, updates: .followed, wrap: sides.wrapper)
-    let gateways = try gateways(engine, plan, sides)
+    raiseDescriptorLimit(plan.settings, loops: engine.loops.count)
+    let gateways = try gateways(engine, plan, sides, &sockets)
+    if let unused = sockets.unused { StandardError.say(unused) }
     let reload = EngineReload(of: plan.engine.file, engine, complete: plan.complete, add: sides.append)
     signals.onHangUp {
       reloadCertificates(gateways)
@@ -94,20 +98,42 @@ enum ServeCommand {
     return .succeeded
   }
 
+  /// The descriptors for files, loops and plugins.
+  private static let otherDescriptors = 256
+
+  /// Each client needs a descriptor, and its request another one.
+  private static func raiseDescriptorLimit(_ settings: ServeSettings, loops: Int) {
+    let clients = settings.listeners.count * (settings.limits.connections ?? loops * ServerLimits().connections)
+    let needed = 2 * clients + otherDescriptors
+    let limit = DescriptorLimit.raise(to: needed)
+    guard limit.soft < needed, settings.limits.connections != nil else { return }
+    StandardError.say(
+      "\"limits.connections\" can need \(needed) descriptors, but only \(limit.soft) are allowed; raise the hard limit"
+        + " (ulimit -Hn), or lower \"limits.connections\"", .warning)
+  }
+
   private static func gateways(
-    _ engine: Engine, _ plan: ServePlan, _ sides: SideOutputs
+    _ engine: Engine, _ plan: ServePlan, _ sides: SideOutputs, _ sockets: inout InheritedSockets
   ) throws(CommandError) -> [Gateway] {
     var gateways: [Gateway] = []
-    do throws(ServerError) {
+    do throws(CommandError) {
       for listener in plan.settings.listeners {
-        gateways.append(
-          try Gateway(engine, on: listener, plan.settings, observer: sides.isEmpty ? nil : sides))
+        let socket: SharedListener? =
+          if case .inherited(let name) = listener.place { try sockets.take(name) } else { nil }
+        do throws(ServerError) {
+          gateways.append(
+            try Gateway(
+              engine, on: listener, plan.settings, socket: socket, observer: sides.isEmpty ? nil : sides))
+        } catch {
+          throw CommandError(
+            .usage,
+            error.code == .certificateUnfit
+              ? "serve: TLS on \(error.subject): \(error.underlying)" : "--listen: \(error)")
+        }
       }
     } catch {
       WaitingThread.run { await engine.shutdown(drain: .zero) }
-      throw CommandError(
-        .usage,
-        error.code == .certificateUnfit ? "serve: TLS on \(error.subject): \(error.underlying)" : "--listen: \(error)")
+      throw error
     }
     return gateways
   }

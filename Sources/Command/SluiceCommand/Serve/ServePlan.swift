@@ -83,15 +83,17 @@ struct ServePlan: Sendable {
   ) throws(CommandError) -> ServeSettings.Listener {
     guard let listener = ServeSettings.Listener(text) else {
       throw CommandError(
-        .usage, "--listen: expected a port, or an address and a port, found \(PlainText.quote(text))")
+        .usage,
+        "--listen: expected a port, an address and a port, \"systemd\" or \"systemd:NAME\", found \(PlainText.quote(text))"
+      )
     }
-    if let known = configured.listeners.first(where: { ($0.host, $0.port) == (listener.host, listener.port) }) {
+    if let known = configured.listeners.first(where: { $0.place == listener.place }) {
       return known
     }
     guard listener.isLoopback else {
       throw CommandError(
         .usage,
-        "--listen: other machines reach \(listener.host), so the configuration must say who is served: add {\"at\": \"\(text)\","
+        "--listen: other machines can reach \(text), so the configuration must say who is served: add {\"at\": \"\(text)\","
           + " \"clients\": \"open\"} or address ranges to \"serve.listen\"")
     }
     return listener

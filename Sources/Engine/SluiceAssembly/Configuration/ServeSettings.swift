@@ -33,25 +33,41 @@ package struct ServeSettings: Sendable, Hashable {
 
   /// A port on which clients connect.
   package struct Listener: Sendable, Hashable {
-    /// The host without brackets; an address or a local name.
-    package var host: String
-    package var port: UInt16
+    package enum Place: Sendable, Hashable {
+      /// The host without brackets, an address or a local name.
+      case address(host: String, port: UInt16)
+      /// A socket that the service manager has opened, by its name; nil for the only one.
+      case inherited(name: String?)
+    }
+
+    package var place: Place
     /// The clients that are served; nil if none was chosen, which only a loopback address accepts.
     package var clients: Clients?
     /// Nil if the port speaks HTTP without TLS.
     package var tls: TLS?
 
     package init(host: String, port: UInt16, clients: Clients? = nil, tls: TLS? = nil) {
-      self.host = host
-      self.port = port
+      self.init(.address(host: host, port: port))
       self.clients = clients
       self.tls = tls
     }
 
-    package var isLoopback: Bool { Origin.isLoopback(host: host) }
+    private init(_ place: Place) { self.place = place }
 
-    /// `8080`, `127.0.0.1:8080`, `[::1]:8080`; a port alone is on 127.0.0.1. Nil for other texts.
+    /// Whether only programs of this machine can connect; false if that is not known.
+    package var isLoopback: Bool {
+      if case .address(let host, _) = place { Origin.isLoopback(host: host) } else { false }
+    }
+
+    /// `8080`, `127.0.0.1:8080`, `[::1]:8080`; a port alone is on 127.0.0.1. `systemd` and `systemd:NAME` are sockets that
+    /// systemd has opened. Nil for other texts.
     package init?(_ text: String) {
+      let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      if parts.first == "systemd" {
+        guard parts.count == 1 || !parts[1].isEmpty else { return nil }
+        self.init(.inherited(name: parts.count == 1 ? nil : String(parts[1])))
+        return
+      }
       guard let colon = text.lastIndex(of: ":") else {
         guard let port = UInt16(text) else { return nil }
         self.init(host: "127.0.0.1", port: port)
@@ -182,10 +198,13 @@ extension Configuration {
 
   private static func listener(_ node: ConfigurationNode) throws(ConfigurationError) -> ServeSettings.Listener {
     try node.checkObject(["at", "clients", "tls"])
-    guard let at = node["at"] else { throw node.error("\"at\" is missing: the port, or the address and the port") }
+    guard let at = node["at"] else {
+      throw node.error("\"at\" is missing: the port, the address and the port, or \"systemd\"")
+    }
     let text = try at.string()
     guard var listener = ServeSettings.Listener(text) else {
-      throw at.error("expected a port, or an address and a port, found \(PlainText.quote(text))")
+      throw at.error(
+        "expected a port, an address and a port, \"systemd\" or \"systemd:NAME\", found \(PlainText.quote(text))")
     }
     if let tls = node["tls"] { listener.tls = try Self.serverTLS(tls) }
     if let clients = node["clients"] {

@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
+import SluiceServer
 
-/// Tells the service manager that has started this process about its state, if the manager wants to know it
-/// (sd_notify(3)). Does nothing otherwise.
+/// The service manager that has started this process, such as systemd.
 enum ServiceManager {
-  /// Sends a state such as `READY=1`. A manager that does not take it at once does not get it.
+  /// Tells the manager about the state of this process, if it wants to know (sd_notify(3)). Sends a state such as `READY=1`. A manager that does not take it at once does not get it.
   static func notify(_ state: String) {
     guard let place = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }), place.utf8.count > 1 else { return }
     var address = sockaddr_un()
@@ -25,5 +25,65 @@ enum ServiceManager {
         _ = sendto(descriptor, state, state.utf8.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL), address, size)
       }
     }
+  }
+}
+
+extension ServiceManager {
+  /// Takes the sockets that the manager has opened for this process (sd_listen_fds(3)). Must be called before the first
+  /// child is started, which would inherit them.
+  static func takeSockets() -> InheritedSockets {
+    defer { for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) } }
+    func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    guard value("LISTEN_PID").flatMap({ Int32($0) }) == getpid(),
+      let count = value("LISTEN_FDS").flatMap({ Int32($0) }), (1...1024).contains(count)
+    else { return InheritedSockets([]) }
+    let names = value("LISTEN_FDNAMES")?.split(separator: ":", omittingEmptySubsequences: false) ?? []
+    var sockets: [(name: String, descriptor: Int32)] = []
+    for index in 0..<count {
+      // The manager passes them from 3 on.
+      let descriptor = 3 + index
+      guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { continue }
+      // systemd calls a socket without a name "unknown".
+      sockets.append((Int(index) < names.count ? String(names[Int(index)]) : "unknown", descriptor))
+    }
+    return InheritedSockets(sockets)
+  }
+}
+
+/// The sockets that the service manager has opened, by their names (`FileDescriptorName=` of a socket unit).
+struct InheritedSockets {
+  private var sockets: [(name: String, descriptor: Int32)]
+
+  init(_ sockets: [(name: String, descriptor: Int32)]) { self.sockets = sockets }
+
+  /// Takes a socket out of the list.
+  /// - Parameter name: nil for the only socket.
+  mutating func take(_ name: String?) throws(CommandError) -> SharedListener {
+    let wanted = "--listen systemd\(name.map { ":\($0)" } ?? "")"
+    let matches = sockets.indices.filter { name == nil || sockets[$0].name == name }
+    guard let index = matches.first else {
+      let known =
+        sockets.isEmpty
+        ? "no socket; start this command by a socket unit, which sets LISTEN_FDS"
+        : "no socket of this name, but \(names)"
+      throw CommandError(.usage, "\(wanted): the service manager has passed \(known)")
+    }
+    guard name != nil || matches.count == 1 else {
+      throw CommandError(.usage, "\(wanted): the service manager has passed \(names); name one as systemd:NAME")
+    }
+    let socket = sockets.remove(at: index)
+    guard let listener = SharedListener(adopting: socket.descriptor) else {
+      throw CommandError(.usage, "\(wanted): descriptor \(socket.descriptor) is not a stream socket that listens")
+    }
+    return listener
+  }
+
+  /// A warning about sockets that nobody has taken; nil if there are none. Their clients would wait for ever.
+  var unused: String? {
+    sockets.isEmpty ? nil : "the service manager has passed \(names), at which nothing listens; add \"at\": \"systemd\""
+  }
+
+  private var names: String {
+    (sockets.count == 1 ? "the socket " : "the sockets ") + sockets.map { "\"\($0.name)\"" }.joined(separator: ", ")
   }
 }

@@ -25,8 +25,7 @@ final class DevListener: Sendable {
       throw CommandError(.usage, "--listen needs \"transport.baseURL\" in the configuration: that is where requests go")
     }
     let notices = ClientNotices(owning: ClientNotices.inheritedDescriptor)
-    guard let parsed = ServeSettings.Listener(place),
-      let listener = notices.takeListener(at: .tcp(host: parsed.host, port: parsed.port))
+    guard case .address(let host, _)? = ServeSettings.Listener(place)?.place, let listener = notices.takeListener()
     else { throw CommandError(.failed, "--listen: the supervisor has passed no socket for \"\(place)\"") }
     var options = ServerOptions()
     // Each head that the engine accepts from a server has room beside the head of a request.
@@ -36,7 +35,7 @@ final class DevListener: Sendable {
     let clients = WaitingClients()
     do {
       server = try EmbeddedServer(accepting: listener, options: options) { request in
-        Self.respond(to: request, named: parsed.host, engine, reporter, recordings, notices, clients)
+        Self.respond(to: request, named: host, engine, reporter, recordings, notices, clients)
       }
     } catch { throw CommandError(.usage, "--listen: \(error)") }
   }

@@ -22,7 +22,7 @@ final class ClientNotices: Sendable {
   deinit { close(socket) }
 
   /// The listening socket, which the supervisor sent before it started this process; nil if it sent none.
-  func takeListener(at endpoint: ServerEndpoint) -> SharedListener? {
+  func takeListener() -> SharedListener? {
     var byte: UInt8 = 0
     var descriptor: Int32 = -1
     // The supervisor sent the packet before it started this process, so the packet can be read at once.
@@ -30,7 +30,7 @@ final class ClientNotices: Sendable {
     guard poll(&ready, 1, 1000) > 0, sluice_receive_packet(socket, &byte, 1, &descriptor) == 1, descriptor >= 0 else {
       return nil
     }
-    return SharedListener(adopting: descriptor, at: endpoint)
+    return SharedListener(adopting: descriptor)
   }
 
   /// Must be called before any work on the request. After it returns, the supervisor answers the client if this process

@@ -14,10 +14,10 @@ final class DevEndpoint: Sendable {
 
   /// - Parameter place: `HOST:PORT`.
   init(_ place: String) throws(CommandError) {
-    guard let parsed = ServeSettings.Listener(place) else {
+    guard case .address(let host, let port)? = ServeSettings.Listener(place)?.place else {
       throw CommandError(.usage, "--listen: expected a port, or an address and a port, found \(PlainText.quote(place))")
     }
-    do { listener = try SharedListener(on: .tcp(host: parsed.host, port: parsed.port)) } catch {
+    do { listener = try SharedListener(on: .tcp(host: host, port: port)) } catch {
       throw CommandError(.usage, "--listen: \(error)")
     }
   }
