@@ -49,7 +49,7 @@ final class GatewayHandler: ServerHandler {
     via11 = Array("1.1 ".utf8) + pseudonym
     via20 = Array("2.0 ".utf8) + pseudonym
     localName =
-      if case .address(let host, _) = listener.place, listener.isLoopback, listener.clients == nil { host } else { nil }
+      if case .address(let host, _) = listener.place, listener.clients == nil { host } else { nil }
     var template = Request(url: upstream)
     // The client decides about these, and a gateway adds nothing by itself.
     template.omittedDefaults = [.accept, .acceptEncoding, .userAgent, .expect]
@@ -67,6 +67,7 @@ final class GatewayHandler: ServerHandler {
 
   func handle(_ stream: ServerStream) {
     do throws(GatewayRefusal) {
+      guard observer?.received(stream) ?? true else { return }
       var request = try request(stream)
       if let observer {
         guard observer.hasRoom else {

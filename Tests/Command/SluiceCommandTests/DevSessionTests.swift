@@ -123,7 +123,7 @@ import Testing
     #expect(try await status("-X", "PATCH", "-d", "body", "http://\(address)/a?b=c") == "200")
     let event = try await run.next("request")
     #expect(event["method"]?.string == "PATCH" && event["path"]?.string == "/a?b=c", "\(event)")
-    #expect(try await status("-x", "http://\(address)", "http://elsewhere.example/") == "400")
+    #expect(try await status("-x", "http://\(address)", "http://elsewhere.example/") == "421")
     #expect(try await status("-H", "Host: attacker.example", "http://\(address)/") == "421")
     try await run.end()
   }

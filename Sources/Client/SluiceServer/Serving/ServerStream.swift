@@ -63,6 +63,8 @@ package struct ServerRequestHead: Sendable {
 
 /// What a stream needs from its connection. Only the loop uses it.
 protocol ServerStreamCarrier: AnyObject {
+  /// The socket, if it carries only this stream.
+  var ownDescriptor: Int32? { get }
   var memo: AnyObject? { get set }
   /// Whether a handler should send more of its response now.
   var hasRoom: Bool { get }
@@ -89,6 +91,9 @@ package final class ServerStream {
   package let client: ConnectionFacts
   /// Must be set before the handler returns, unless it has answered. The stream keeps it until it is over.
   package var delegate: (any ServerStreamDelegate)?
+  /// Called once: before the first byte of the response, apart from informational ones, or when the stream ends without a
+  /// response.
+  package var onAnswer: (() -> Void)?
   /// Nil when the stream has ended.
   private var carrier: (any ServerStreamCarrier)?
   /// Whether the handler takes no bytes of the request's body for now.
@@ -101,6 +106,9 @@ package final class ServerStream {
     self.client = client
     self.carrier = carrier
   }
+
+  /// The socket of the client; nil if other streams share it, and if the stream is over.
+  package var descriptor: Int32? { carrier?.ownDescriptor }
 
   /// Whether the stream has ended, for the handler or for the client.
   package var isOver: Bool { carrier == nil }
@@ -137,6 +145,7 @@ package final class ServerStream {
   package func respond(_ status: Int, _ fields: HeaderFields, _ length: Length, closes: Bool = false) {
     guard !hasAnswered, (200...999).contains(status) else { return }
     hasAnswered = true
+    tellAnswer()
     carrier?.respond(status, fields.withDate(), length, closes: closes)
   }
 
@@ -154,8 +163,14 @@ package final class ServerStream {
 
   /// Ends the stream, and returns its carrier.
   private func take() -> (any ServerStreamCarrier)? {
+    tellAnswer()
     defer { (carrier, delegate) = (nil, nil) }
     return carrier
+  }
+
+  private func tellAnswer() {
+    guard let tell = onAnswer.take() else { return }
+    tell()
   }
 
   /// Called by the connection when the stream has no client any more.

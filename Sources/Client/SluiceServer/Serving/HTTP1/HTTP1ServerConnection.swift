@@ -43,6 +43,8 @@ final class HTTP1ServerConnection: ServerConnection, ServerStreamCarrier {
     super.init(channel, port)
   }
 
+  var ownDescriptor: Int32? { descriptor }
+
   // MARK: Events
 
   override func isReady(_ events: UInt32) {

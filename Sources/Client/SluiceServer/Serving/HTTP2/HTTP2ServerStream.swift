@@ -135,6 +135,7 @@ final class HTTP2ServerStream: ServerStreamCarrier {
 
   // MARK: The carrier
 
+  var ownDescriptor: Int32? { nil }
   var memo: AnyObject? {
     get { connection.memo }
     set { connection.memo = newValue }

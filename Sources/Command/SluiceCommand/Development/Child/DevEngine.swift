@@ -8,6 +8,7 @@ import SluiceJSON
 import SluicePipeline
 import SluicePluginHost
 import SluiceReplay
+import SluiceSupport
 import SluiceTrial
 
 /// The process in which `sluice dev` runs the engine, started with hidden arguments of the command. A plugin that
@@ -19,6 +20,7 @@ final class DevEngine: Sendable {
   private let engine: Engine
   private let reporter: EngineReporter
   private let place: ControlPlace
+  private let isListening: Bool
   let recordings: EngineRecordings
   private let pulse: EnginePulse
 
@@ -60,11 +62,11 @@ final class DevEngine: Sendable {
     }
     started.sayReady(control.path)
     let drain = started.obey(lines)
-    // Clients that connect after this call wait for the next process.
-    listener?.stopAccepting()
-    WaitingThread.run { await started.engine.shutdown(drain: drain, deactivation: min(drain, EngineStart.farewell)) }
+    let deadline = MonotonicClock.now + drain
+    listener?.drain(within: drain)
+    let rest = max(.zero, deadline - MonotonicClock.now)
+    WaitingThread.run { await started.engine.shutdown(drain: rest, deactivation: min(drain, EngineStart.farewell)) }
     started.pulse.stop()
-    listener?.stop()
     control.stop()
     return signals.received.map { .interrupted(by: $0) } ?? .succeeded
   }
@@ -72,11 +74,13 @@ final class DevEngine: Sendable {
   private init(_ order: EngineOrder, _ reporter: EngineReporter) throws(CommandError) {
     self.reporter = reporter
     recordings = EngineRecordings(reporter)
+    isListening = order.listen != nil
     var configuration = try EngineStart.configuration(
       FileContent.read(order.sources[order.configuration] ?? order.configuration), of: order.configuration)
     place = configuration.control ?? .userFolder
     configuration.control = place
     try EngineStart.checkTLS(&configuration)
+    if isListening { try DevListener.complete(&configuration) }
     try TaskPool.start()
     defer { ProcessEnd.watch() }
     Self.watchProcess(reporter)
@@ -112,6 +116,8 @@ final class DevEngine: Sendable {
     var configuration = new
     // A change of `control` in the configuration takes effect only at the next start.
     configuration.control = place
+    // Without a service, the difference is refused, and the engine starts again.
+    if isListening { try? DevListener.complete(&configuration) }
     let report = try await engine.reload(configuration)
     reporter.adopt(configuration.redaction)
     return report

@@ -108,9 +108,10 @@ final class EngineReporter: Sendable {
   }
 
   /// Reports a request that was not sent because its client has gone away.
-  func reportUnsent(_ request: Request) {
-    let path = mask.withLock { $0.target(request.url) }
+  func reportUnsent(_ method: String, _ target: String) {
+    let url = try? HTTPURL("http://localhost\(target.hasPrefix("/") ? target : "/")")
+    let path = url.map { url in mask.withLock { $0.target(url) } } ?? "/"
     let reason = "its client closed the connection while nothing served"
-    log(LogLine(level: .warning, message: "\(request.method) \(path) was not sent: \(reason)"))
+    log(LogLine(level: .warning, message: "\(method) \(path) was not sent: \(reason)"))
   }
 }

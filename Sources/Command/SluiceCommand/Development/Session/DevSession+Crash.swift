@@ -54,7 +54,9 @@ extension DevSession {
   }
 
   static func answer(_ code: String, _ message: String) -> [UInt8] {
-    let document = ResultDocument.Failure(code: code, message: PrintableText.of(message)).document()
+    let document: JSONValue = [
+      "error": ResultDocument.Failure(code: code, message: PrintableText.of(message)).document()
+    ]
     return ((try? document.serialized()) ?? []) + [UInt8(ascii: "\n")]
   }
 
