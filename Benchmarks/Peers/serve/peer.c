@@ -2,7 +2,8 @@
 //
 //   peer origin PORT                       answers every request with 17 bytes of JSON
 //   peer floor PORT UPSTREAM-PORT          the least that a proxy must do: forwards, with one more header each way
-//   peer load PORT CONNECTIONS REQUESTS    sends requests, one after the other on each connection, and counts the answers
+//   peer load PORT CONNECTIONS REQUESTS    sends requests, one after the other on each connection, and counts answers;
+//                                          a status other than 200 ends it
 //
 // Each is one thread with epoll. They read well-behaved HTTP/1.1 only: heads in one piece with a Content-Length, small
 // bodies.
@@ -80,8 +81,9 @@ static size_t message(const struct connection *connection, size_t *head) {
   const char *end = memmem(connection->buffer, connection->count, "\r\n\r\n", 4);
   if (end == NULL) return 0;
   *head = (size_t)(end - connection->buffer) + 4;
-  const char *length = memmem(connection->buffer, *head, "\r\nContent-Length: ", 18);
-  size_t whole = *head + (length == NULL ? 0 : (size_t)atoi(length + 18));
+  // The end of Content-Length and of content-length.
+  const char *length = memmem(connection->buffer, *head, "ength: ", 7);
+  size_t whole = *head + (length == NULL ? 0 : (size_t)atoi(length + 7));
   return whole <= connection->count ? whole : 0;
 }
 
@@ -134,6 +136,10 @@ static void handle(struct connection *connection, const char *mode) {
       take(connection, whole);
       write_all(connection->descriptor, answer, sizeof answer - 1);
     } else if (mode[0] == 'l') {
+      if (memcmp(connection->buffer, "HTTP/1.1 200 ", 13) != 0) {
+        fprintf(stderr, "an answer without status 200: %.*s\n", (int)head, connection->buffer);
+        exit(1);
+      }
       take(connection, whole);
       done++;
       if (left > 0) left--, write_all(connection->descriptor, request, sizeof request - 1);

@@ -39,27 +39,37 @@ package final class Gateway: Sendable {
     } else {
       preconditionFailure("a place that the process has inherited has no socket")
     }
-    tls = try Self.context(listener, sockets[0].endpoint).map { ServerTLS($0) }
+    tls = try Self.context(listener, at: sockets[0].endpoint).map { ServerTLS($0) }
     server = Server(accepting: sockets, engine.loops, limits: limits, tls: tls, handler)
   }
 
   /// Reads the certificates again, from the same files. Connections that are open keep theirs. If a file is not valid,
   /// the certificates stay as they are.
   package func reloadCertificates() throws(ServerError) {
-    guard let tls, let context = try Self.context(listener, endpoint) else { return }
+    guard let tls, let context = try Self.context(listener, at: endpoint) else { return }
     tls.context = context
   }
 
-  /// Nil for a port without TLS.
+  /// Why the files of a port's certificates cannot be used; nil if nothing is wrong with them.
+  package static func certificateProblem(of listener: ServeSettings.Listener) -> String? {
+    do throws(TLSFailure) { _ = try context(listener) } catch { return error.reason }
+    return nil
+  }
+
   private static func context(
-    _ listener: ServeSettings.Listener, _ place: ServerEndpoint
+    _ listener: ServeSettings.Listener, at place: ServerEndpoint
   ) throws(ServerError) -> TLSServerContext? {
+    do throws(TLSFailure) { return try context(listener) } catch {
+      throw ServerError(.certificateUnfit, place, underlying: error.reason)
+    }
+  }
+
+  /// Nil for a port without TLS.
+  private static func context(_ listener: ServeSettings.Listener) throws(TLSFailure) -> TLSServerContext? {
     guard let tls = listener.tls else { return nil }
-    do {
-      return try TLSServerContext(
-        tls.certificates.map { TLSServerContext.Certificate(chain: $0.chain, key: $0.key) },
-        clientAuthorities: tls.clientAuthorities, needsClient: listener.clients == .certificate)
-    } catch { throw ServerError(.certificateUnfit, place, underlying: error.reason) }
+    return try TLSServerContext(
+      tls.certificates.map { TLSServerContext.Certificate(chain: $0.chain, key: $0.key) },
+      clientAuthorities: tls.clientAuthorities, needsClient: listener.clients == .certificate)
   }
 
   /// Whether clients use TLS.

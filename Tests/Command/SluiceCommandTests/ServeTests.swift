@@ -149,8 +149,10 @@ import Testing
         """
         {"serve": {"to": "http://127.0.0.1:9", "listen": [{"at": "0", "tls": {"cert": "\(certificate)", "key": "\(key)"}}]}}
         """, to: "serve.json")
-      let result = try await Tool.run("serve", "-c", configuration)
-      #expect(result.status == 2 && result.errorText.contains(reason), "\(result.errorText)")
+      for command in ["serve", "check"] {
+        let result = try await Tool.run(command, "-c", configuration)
+        #expect(result.status == 2 && result.errorText.contains(reason), "\(command): \(result.errorText)")
+      }
     }
   }
 }

@@ -1,5 +1,6 @@
 import Sluice
 import SluiceAssembly
+import SluiceGateway
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
@@ -11,7 +12,7 @@ enum CheckCommand {
     "check", summary: "Check a configuration and its plugins",
     operandAdvice: "name the configuration with -c",
     details:
-      "Reads the configuration, loads its plugins and activates their instances, in a child process; sends nothing.",
+      "Reads the configuration and the certificates of its ports, loads its plugins and activates their instances, in a child process; sends nothing.",
     options: [
       Option("config", "c", "FILE", "The configuration"),
       Option("json", nil, nil, "Print the result as a JSON document"),
@@ -40,7 +41,10 @@ enum CheckCommand {
       let text = try text(of: file)
       let configuration = try EngineStart.configuration(text, of: file)
       // All libraries are checked here, because the engine would stop at the first problem.
-      let refusals = configuration.plugins.compactMap { refusal($0, configuration) }
+      let refusals =
+        configuration.plugins.compactMap { refusal($0, configuration) }
+        + configuration.serve.listeners.compactMap { Gateway.certificateProblem(of: $0) }
+        .map { CommandError(.usage, "serve: TLS: \($0)") }
       guard refusals.isEmpty else { return (configuration, CheckTrial.Outcome(problems: refusals)) }
       return (configuration, try CheckTrial(file, text, configuration).outcome())
     } catch {

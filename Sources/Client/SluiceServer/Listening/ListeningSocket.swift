@@ -86,10 +86,7 @@ struct ListeningSocket: ~Copyable {
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         guard getsockname(descriptor, address, &length) == 0 else { return nil }
         if let (host, port) = SocketAddress.parts(of: address) { return .tcp(host: host, port: port) }
-        guard Int32(address.pointee.sa_family) == AF_UNIX else { return nil }
-        let start = MemoryLayout<sa_family_t>.size
-        let path = UnsafeRawBufferPointer(start: address, count: Int(length)).dropFirst(start).prefix { $0 != 0 }
-        return .unix(path: String(decoding: path, as: UTF8.self))
+        return SocketAddress.path(of: address, length).map { .unix(path: $0) }
       }
     }
   }

@@ -32,6 +32,13 @@ enum SocketAddress {
     return (text(host), port)
   }
 
+  /// The path of a Unix socket; nil for another family.
+  static func path(of address: UnsafePointer<sockaddr>, _ length: socklen_t) -> String? {
+    guard Int32(address.pointee.sa_family) == AF_UNIX else { return nil }
+    let bytes = UnsafeRawBufferPointer(start: address, count: Int(length)).dropFirst(MemoryLayout<sa_family_t>.size)
+    return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+  }
+
   private static func text(_ characters: [CChar]) -> String {
     String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
