@@ -47,19 +47,21 @@ extension Cache: RequestInterceptor {
     if let userInfo = url.userInfo, !selecting.contains("authorization") {
       selecting["authorization"] = "user \(userInfo)"
     }
+    if host.isShared { selecting[CacheKey.forwarding] = CacheKey.forwarding(headers) }
     return Lookup(
       outcome: .forwarded(.bypass), url: key(url, request),
       request: RequestFacts(method: request.method, headers: headers), selecting: selecting, requested: .now)
   }
 
   /// The key of the response to a request. Behind a gateway, the URL is that of the upstream, so the key also has what
-  /// the client has asked for: the scheme, the host and the port, and what else tells the upstream about them.
+  /// the client has asked for: the scheme, the host and the port.
   func key(_ url: HTTPURL, _ request: StageRequest) -> String {
     CacheKey.of(url) + (host.isShared ? CacheKey.target(of: request, host.clients) : "")
   }
 
   private func hasBody(_ request: StageRequest, _ lookup: Lookup) -> Bool {
     lookup.request.headers.contains("content-length") || request.body != nil || request.bodyFile != nil
+      || request.isBodyStreamed
   }
 
   /// Lets the request continue. Adds conditions if there is an entry to confirm and the caller has set no conditions.

@@ -24,7 +24,7 @@ extension Cache: SynchronousResponseInterceptor {
     case let status where Status.isServerError(status) && mayStandIn(lookup, head.received):
       giveStale(response.request, lookup, status)
     default:
-      let isStored = lookup.request.method == "HEAD" ? compare(lookup, head) : store(response, lookup, head)
+      let isStored = lookup.request.method == "HEAD" ? compare(response, lookup, head) : store(response, lookup, head)
       report(reason, response, isStored: isStored)
     }
   }
@@ -68,40 +68,52 @@ extension Cache {
     guard lookup.isValidating else {
       // The caller has set its own conditions. The 304 is about the stored response if both responses have the same tag
       // or date.
-      let isStored = entry.head.isConfirmed(byCaller: lookup.request, head) && freshen(entry, head, lookup) != nil
+      let isStored =
+        entry.head.isConfirmed(byCaller: lookup.request, head)
+        && freshen(entry, head, lookup, response.request) != nil
       return report(reason, response, isStored: isStored)
     }
-    let freshened = entry.head.isConfirmed(by: head) ? freshen(entry, head, lookup) : nil
+    let isConfirmed = entry.head.isConfirmed(by: head)
+    let freshened = isConfirmed ? freshen(entry, head, lookup, response.request) : nil
     if freshened == nil { store.discard(entry) }
+    // The caller gets the fields of the 304 (RFC 9111 §4.3.4), also if the response may not be stored with them.
+    let answer = freshened ?? (isConfirmed ? entry.with(entry.head.updated(by: head)) : entry)
     var status = CacheStatus()
     status.forwarded = reason
     status.forwardedStatus = 304
     status.isStored = freshened != nil
-    give(response.request, lookup.request, freshened ?? entry, head.received, status)
+    give(response.request, lookup.request, answer, head.received, status)
   }
 
   /// Stores the entry with the fields of the 304, and returns it. Returns nil if it may not be stored, or if its URL
   /// was invalidated in the meantime.
-  private func freshen(_ entry: Entry, _ head: StoredHead, _ lookup: Lookup) -> Entry? {
-    let updated = entry.with(entry.head.updated(by: head))
-    guard !lookup.request.isNoStore, mayStore(updated.head, lookup),
-      store.store(updated, replacing: entry, since: lookup.invalidations)
+  private func freshen(
+    _ entry: Entry, _ head: StoredHead, _ lookup: Lookup, _ request: StageRequest
+  ) -> Entry? {
+    let updated = entry.head.updated(by: head)
+    // The 304 can say that the response depends on other fields than before.
+    guard !lookup.request.isNoStore, mayStore(updated, lookup, request),
+      let selection = selection(updated, lookup, request)
     else { return nil }
-    return updated
+    let fresh = Entry(url: entry.url, head: updated, body: entry.body, selection: selection)
+    return store.store(fresh, replacing: entry, since: lookup.invalidations) ? fresh : nil
   }
 
   /// The answer to a HEAD shows whether the stored response to GET is still valid (RFC 9111 §4.3.5).
-  private func compare(_ lookup: Lookup, _ head: StoredHead) -> Bool {
+  private func compare(_ response: StageResponse, _ lookup: Lookup, _ head: StoredHead) -> Bool {
     guard let entry = lookup.entry, head.status == entry.head.status else { return false }
     let lengths = [head, entry.head].compactMap { $0.headers["content-length"] }
-    if entry.head.isConfirmed(by: head), Set(lengths).count < 2 { return freshen(entry, head, lookup) != nil }
+    if entry.head.isConfirmed(by: head), Set(lengths).count < 2 {
+      return freshen(entry, head, lookup, response.request) != nil
+    }
     store.discard(entry)
     return false
   }
 
   private func store(_ response: StageResponse, _ lookup: Lookup, _ head: StoredHead) -> Bool {
     // The answer to a range request is not valid for other requests unless it has the whole body.
-    guard mayStore(head, lookup), !lookup.request.isNoStore, !lookup.request.hasRange || head.status == 200,
+    guard mayStore(head, lookup, response.request), !lookup.request.isNoStore,
+      !lookup.request.hasRange || head.status == 200,
       response.bodyFile == nil,
       let selection = selection(head, lookup, response.request)
     else { return outdated(lookup, head) }
@@ -118,21 +130,27 @@ extension Cache {
     return false
   }
 
-  private func mayStore(_ head: StoredHead, _ lookup: Lookup) -> Bool {
-    head.mayBeStored(
-      isShared: host.isShared, hasCredentials: lookup.selecting.contains("authorization"),
+  private func mayStore(_ head: StoredHead, _ lookup: Lookup, _ request: StageRequest) -> Bool {
+    // An issue stage can have added credentials, perhaps those of this client.
+    let hasCredentials = lookup.selecting.contains("authorization") || request.issuedHeader("authorization") != nil
+    return head.mayBeStored(
+      isShared: host.isShared, hasCredentials: hasCredentials,
       heuristicLimit: heuristicLimit, standsInForErrors: staleIfError > 0)
   }
 
   /// The request fields on which the response depends. Nil if a later stage has changed one of them, because the next
   /// look-up would not see the value that was sent.
   private func selection(_ head: StoredHead, _ lookup: Lookup, _ request: StageRequest) -> Entry.Selection? {
-    let names = Set(head.varying + (head.control.isForEveryone(isShared: host.isShared) ? [] : partition)).sorted()
+    let isForEveryone = head.control.isForEveryone(isShared: host.isShared)
+    let names = Set(head.varying + (isForEveryone ? [] : partition)).sorted()
     let sent = HeaderFields(copying: request.headers)
     for name in names where !isOurs(name, lookup) {
-      guard lookup.request.headers[values: name] == sent[values: name] else { return nil }
+      let values = lookup.request.headers[values: name]
+      guard values == sent[values: name] else { return nil }
+      // With several clients, an issue stage can also have set a field that tells them apart.
+      if host.isShared, let issued = request.issuedHeader(name), !values.contains(issued) { return nil }
     }
-    return Entry.Selection(names, of: lookup.selecting)
+    return Entry.Selection(host.isShared ? names + [CacheKey.forwarding] : names, of: lookup.selecting)
   }
 
   private func isOurs(_ name: String, _ lookup: Lookup) -> Bool {

@@ -14,8 +14,8 @@ struct CacheConfiguration: Decodable, Sendable {
   /// A folder in which responses outlive the process.
   var disk: Disk?
   /// Request fields on which every response is considered to depend, as if its `Vary` named them, unless the response
-  /// is for everyone: `public`, or in a shared cache `s-maxage`. By default `authorization`, and in a shared cache also
-  /// `cookie`.
+  /// is for everyone: `public`, or in a shared cache `s-maxage`. By default `authorization`. A shared cache adds them
+  /// to `authorization` and `cookie`.
   var partitionBy: [String]?
   /// How long after its lifetime a response can replace a failure, if neither the response nor the request has
   /// `stale-if-error`.

@@ -1,4 +1,5 @@
 import struct SluiceMessages.HTTPURL
+import struct SluiceMessages.HeaderFields
 import SluicePlugin
 
 /// The key of a stored response: its URL without user info and fragment, with a normalized origin (RFC 9110 §4.2.3).
@@ -14,24 +15,39 @@ enum CacheKey {
     return target
   }
 
-  /// The part of the key that says which host the client has asked for, over which scheme. The fields of a gateway
-  /// belong to it, because upstreams make links and redirects from them; a client must not change what others get.
+  /// The part of the key that says which host the client has asked for, over which scheme.
   static func target(of request: StageRequest, _ clients: HostClients?) -> String {
-    let isSecure = clients?.facts(of: request)?.isSecure
-    let scheme = isSecure.map { $0 ? "https" : "http" } ?? "-"
+    let scheme = clients?.facts(of: request)?.isSecure.map { $0 ? "https" : "http" } ?? "-"
     let named = request.headers["host"] ?? ""
-    let host = (try? HTTPURL("\(scheme)://\(named)/"))?.origin.description ?? "\(scheme)://\(named.lowercased())"
-    let told = ["x-forwarded-host", "x-forwarded-proto"].map {
-      request.headers.values($0).joined(separator: ",").lowercased()
+    let origin = (try? HTTPURL("\(scheme)://\(named)/"))?.origin.description
+    return " " + (origin ?? "\(scheme)://\(named.lowercased())")
+  }
+
+  /// The name under which a response is selected by what else tells a service for whom it makes links. No field can have
+  /// it.
+  static let forwarding = ":forwarding"
+
+  /// The fields from which services make links and redirects, and which choose another resource or method in some. A
+  /// client must not change what others get. The addresses of clients do not belong to them.
+  static func forwarding(_ headers: HeaderFields) -> String {
+    var text = ""
+    for (name, value) in headers {
+      let name = name.lowercased().replacing("_", with: "-")
+      switch name {
+      case "x-forwarded-for": continue
+      case "forwarded": text += "\(name):\(withoutNodes(value))\n"
+      case "x-original-url", "x-rewrite-url", "x-http-method-override", "x-http-method", "x-method-override", "x-host":
+        text += "\(name):\(value)\n"
+      default: if name.hasPrefix("x-forwarded-") { text += "\(name):\(value)\n" }
+      }
     }
-    return ([" \(host)"] + told + [withoutNodes(request.headers.values("forwarded"))]).joined(separator: " ")
+    return text
   }
 
   /// `Forwarded` without the parameters that say who has sent the request (RFC 7239 §5.1, §5.2). Something that looks
   /// like a separator inside of quotes only makes another key.
-  private static func withoutNodes(_ values: [String]) -> String {
-    values.joined(separator: ",").lowercased().split { $0 == ";" || $0 == "," }
-      .map { $0.drop { $0 == " " || $0 == "\t" } }
-      .filter { !$0.hasPrefix("for=") && !$0.hasPrefix("by=") }.joined(separator: ";")
+  private static func withoutNodes(_ value: String) -> String {
+    value.split { $0 == ";" || $0 == "," }.map { $0.drop { $0 == " " || $0 == "\t" } }
+      .filter { !["for=", "by="].contains($0.prefix { $0 != "=" }.lowercased() + "=") }.joined(separator: ";")
   }
 }

@@ -30,8 +30,10 @@ struct Cache: Plugin {
     self.host = host
     staleIfError = try configuration.milliseconds("staleIfError", configuration.staleIfError)
     heuristicLimit = try configuration.milliseconds("heuristicLimit", configuration.heuristicLimit)
-    let partition = configuration.partitionBy ?? (host.isShared ? ["authorization", "cookie"] : ["authorization"])
-    self.partition = partition.map { $0.lowercased() }
+    // Fields that tell the clients of a gateway apart cannot be left out.
+    let partition =
+      host.isShared ? ["authorization", "cookie"] + (configuration.partitionBy ?? []) : configuration.partitionBy
+    self.partition = (partition ?? ["authorization"]).map { $0.lowercased() }
     let disk = configuration.disk.map { disk in
       DiskStore(
         DiskFolder(
