@@ -22,7 +22,7 @@ shown=$(grep -oE '[A-Za-z0-9/]+Tests: "[^"]+"' "$rules" | sort -u)
 while IFS= read -r line; do
   file=${line%%: *}
   test=${line#*: \"}
-  files=$(find Tests -path "*$file.swift")
+  files=$(find Tests -path "*/$file.swift")
   [ -n "$files" ] && grep -qF "func \`${test%\"}\`" $files && continue
   echo "check-test-names: $rules: there is no test $line" >&2
   status=1

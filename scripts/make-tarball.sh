@@ -15,7 +15,8 @@ tree=$work/$name
 scripts/stage-release.sh "$tree" ""
 # The archive can be unpacked anywhere, so paths are relative to the file.
 sed -i 's|^prefix=.*|prefix=${pcfiledir}/../..|' "$tree/lib/pkgconfig/sluice.pc"
-sed -i "s|=/bin/sluice|=/opt/$name/bin/sluice|" "$tree/lib/systemd/system/sluice@.service"
+sed -i "s|=/bin/sluice|=/opt/$name/bin/sluice|" "$tree"/lib/systemd/system/*.service
+! grep -l "=/bin/sluice" "$tree"/lib/systemd/system/*.service || exit 1
 documents=$tree/share/doc/sluice
 mkdir -p "$documents"
 cp LICENSE NOTICE CHANGELOG.md "$documents"

@@ -15,27 +15,46 @@ struct ForwardingFields {
 
   /// Takes a field of the client. Returns false for a field that is passed on like any other.
   mutating func take(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
-    guard mode != .none, Self.isForwarding(name) else { return false }
+    guard Self.isForwarding(name) else { return false }
+    // Names with an underscore are dropped: some programs cannot tell it from a hyphen.
+    if Self.hasUnderscore(name) { return true }
+    guard mode != .none else { return false }
     switch name.count {
     case 9: keep(value, in: \.forwarded)
     case 15 where FieldSyntax.equals(name, "x-forwarded-for"): keep(value, in: \.addresses)
     case 16 where FieldSyntax.equals(name, "x-forwarded-host"): keep(value, in: \.host)
     case 17 where FieldSyntax.equals(name, "x-forwarded-proto"): keep(value, in: \.scheme)
-    // With an underscore, it is dropped: some programs cannot tell it from a hyphen.
-    default: break
+    // Others, such as X-Forwarded-Port and X-Forwarded-Prefix, say what only a gateway can know.
+    default: return mode == .replace
     }
     return true
   }
 
-  /// Whether the field names a client. An underscore counts as a hyphen.
+  /// Whether the field says who the client is and what it has asked for. An underscore counts as a hyphen.
   static func isForwarding(_ name: Span<UInt8>) -> Bool {
     switch name.count {
     case 9: FieldSyntax.equals(name, "forwarded")
-    case 15: FieldSyntax.equals(name, "x-forwarded-for") || FieldSyntax.isUnderscored(name, "x-forwarded-for")
-    case 16: FieldSyntax.equals(name, "x-forwarded-host") || FieldSyntax.isUnderscored(name, "x-forwarded-host")
-    case 17: FieldSyntax.equals(name, "x-forwarded-proto") || FieldSyntax.isUnderscored(name, "x-forwarded-proto")
+    case 13...: isSpelled(name.extracting(first: 12), "x-forwarded-")
     default: false
     }
+  }
+
+  private static func hasUnderscore(_ name: Span<UInt8>) -> Bool {
+    name.indices.contains { name[$0] == UInt8(ascii: "_") }
+  }
+
+  /// Whether the name is the given one, in upper or lower case, with hyphens or underscores.
+  static func isSpelled(_ name: Span<UInt8>, _ lowercase: String) -> Bool {
+    let other = lowercase.utf8.span
+    guard name.count == other.count else { return false }
+    for index in name.indices {
+      let byte = name[index]
+      let isEqual =
+        byte == other[index] || byte == UInt8(ascii: "_") && other[index] == UInt8(ascii: "-")
+        || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte && byte | 0x20 == other[index]
+      if !isEqual { return false }
+    }
+    return true
   }
 
   private mutating func keep(_ value: Span<UInt8>, in path: WritableKeyPath<Self, String>) {
@@ -119,23 +138,5 @@ struct ForwardingFields {
     if isQuoted { value.append(UInt8(ascii: "\"")) }
     value.append(copying: host.utf8.span)
     if isQuoted { value.append(UInt8(ascii: "\"")) }
-  }
-}
-
-extension FieldSyntax {
-  /// Whether the name is the given one with underscores in place of hyphens, of which at least one.
-  static func isUnderscored(_ name: Span<UInt8>, _ lowercase: String) -> Bool {
-    let other = lowercase.utf8.span
-    guard name.count == other.count else { return false }
-    var hasUnderscore = false
-    for index in name.indices {
-      let byte = name[index]
-      if byte == UInt8(ascii: "_"), other[index] == UInt8(ascii: "-") {
-        hasUnderscore = true
-      } else if byte != other[index], !(UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte && byte | 0x20 == other[index]) {
-        return false
-      }
-    }
-    return hasUnderscore
   }
 }

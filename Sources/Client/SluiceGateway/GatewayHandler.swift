@@ -68,6 +68,10 @@ final class GatewayHandler: ServerHandler {
   func handle(_ stream: ServerStream) {
     do throws(GatewayRefusal) {
       guard observer?.received(stream) ?? true else { return }
+      if isLastHop(stream.head) {
+        stream.respond(200, HeaderFields(), .bytes(0))
+        return stream.finish()
+      }
       var request = try request(stream)
       if let observer {
         guard observer.hasRoom else {
@@ -97,7 +101,7 @@ final class GatewayHandler: ServerHandler {
     guard !head.isSecure || stream.client.isSecure == true || settings.forwarded == .append else {
       throw GatewayRefusal(
         421, .internalResponse,
-        "an https URL is not served without TLS, unless \"forwarded\" is \"append\" because a gateway with TLS is before this one"
+        "an https URL is not served without TLS, unless \"forwarded\" is \"append\" because a trusted gateway is before this one"
       )
     }
     if head.hasUpgrade, let protocols = head.fields["upgrade"], protocols.lowercased().contains("websocket") {
@@ -176,12 +180,12 @@ final class GatewayHandler: ServerHandler {
         // HTTP/1.0 has no expectations, so this one means nothing (RFC 9110 §10.1.1). Servers read a list differently.
         guard head.version != .http10, !fields.contains("expect") else { continue }
         fields.append("Expect".utf8.span, "100-continue".utf8.span)
-      case 14 where FieldSyntax.isUnderscored(name, "content-length"),
-        17 where FieldSyntax.isUnderscored(name, "transfer-encoding"):
+      case 14 where ForwardingFields.isSpelled(name, "content-length"),
+        17 where ForwardingFields.isSpelled(name, "transfer-encoding"):
         // Some programs behind servers cannot tell the underscore from a hyphen.
         continue
       case 12 where countsHops && FieldSyntax.equals(name, "max-forwards"):
-        fields.append(name, String(try Self.hopsLeft(value, of: head.method)).utf8.span)
+        fields.append(name, String(try Self.hopsLeft(value)).utf8.span)
       case 4 where FieldSyntax.equals(name, "host"):
         if settings.host == .keep, head.form == .origin { fields.append(name, value) }
       default:
@@ -208,14 +212,22 @@ final class GatewayHandler: ServerHandler {
     return fields
   }
 
+  /// Whether the client asks this gateway about itself.
+  private func isLastHop(_ head: ServerRequestHead) -> Bool {
+    guard head.method == "OPTIONS", let value = head.fields["max-forwards"] else { return false }
+    return !value.isEmpty && value.utf8.allSatisfy { $0 == UInt8(ascii: "0") }
+  }
+
+  /// More hops than any request needs.
+  private static let maximumHops = 255
+
   /// The hops that are left after this one (RFC 9110 §7.6.2).
-  private static func hopsLeft(_ value: Span<UInt8>, of method: String) throws(GatewayRefusal) -> Int {
-    guard let hops = Int(String(copying: value)), hops >= 0, value[0] != UInt8(ascii: "+") else {
+  private static func hopsLeft(_ value: Span<UInt8>) throws(GatewayRefusal) -> Int {
+    guard !value.isEmpty, value.indices.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= value[$0] }) else {
       throw GatewayRefusal(400, .requestFault, "Max-Forwards is not a number")
     }
-    guard hops > 0 else {
-      throw GatewayRefusal(method == "OPTIONS" ? 200 : 501, .internalResponse, "Max-Forwards ends at this gateway")
-    }
+    let hops = min(Int(String(copying: value)) ?? .max, maximumHops)
+    guard hops > 0 else { throw GatewayRefusal(501, .internalResponse, "Max-Forwards ends at this gateway") }
     return hops - 1
   }
 

@@ -241,11 +241,12 @@ extension ReceivedRequestHead {
     if body == .codedChunks {
       throw RequestViolation(501, "a Transfer-Encoding with a coding other than chunked (RFC 9112 §6.1)")
     }
+    // HTTP/1.0 has no upgrades (RFC 9110 §7.8) and no expectations (§10.1.1).
+    if version == .http10 { (hasUpgrade, expectation) = (false, .none) }
     if expectation == .other {
       throw RequestViolation(417, "an expectation other than 100-continue (RFC 9110 §10.1.1)")
     }
-    // HTTP/1.0 has no upgrades (RFC 9110 §7.8) and no expectations, and without a body nothing is held back.
-    if version == .http10 { hasUpgrade = false }
-    if version == .http10 || body == .none || body == .length(0) { expectation = .none }
+    // Without a body nothing is held back.
+    if body == .none || body == .length(0) { expectation = .none }
   }
 }

@@ -99,7 +99,8 @@ import Testing
   @Test(
     arguments: [
       ("OPTIONS", "3", 200, "2"), ("TRACE", "1", 200, "0"), ("OPTIONS", "0", 200, nil), ("TRACE", "0", 501, nil),
-      ("OPTIONS", "x", 400, nil), ("OPTIONS", "-1", 400, nil), ("GET", "0", 200, "0"),
+      ("OPTIONS", "x", 400, nil), ("OPTIONS", "-0", 400, nil), ("GET", "0", 200, "0"),
+      ("OPTIONS", "99999999999999999999", 200, "254"), ("OPTIONS", "00", 200, nil),
     ] as [(String, String, Int, String?)])
   func `Max-Forwards is counted down`(_ method: String, _ value: String, _ status: Int, _ passed: String?) async throws
   {

@@ -1,3 +1,4 @@
+import Glibc
 import Sluice
 import SluiceAssembly
 import SluiceMessages
@@ -99,7 +100,7 @@ import Testing
         "Forwarded: for=1.2.3.4, for=127.0.0.1;proto=http;host=localhost",
         "X-Forwarded-For: 1.2.3.4, 5.6.7.8, 127.0.0.1", "X-Forwarded-Host: a.example", "X-Forwarded-Proto: https",
       ],
-      .none: Array(sent.prefix(5)),
+      .none: Array(sent.prefix(4)),
     ]
     for mode in ServeSettings.Forwarded.allCases {
       let upstream = try ScriptedServer([ScriptStep.respond()])
@@ -118,6 +119,27 @@ import Testing
       #expect(lines.contains { $0.hasPrefix("traceparent") } == (mode != .none))
       #expect(lines.contains("Host: 127.0.0.1:\(upstream.port)") == (mode == .none))
     }
+  }
+
+  @Test func `a client waits at an inherited socket for the next gateway`() async throws {
+    let upstream = try ScriptedServer([ScriptStep.respond()])
+    let fixture = try GatewayFixture(to: upstream.baseURL)
+    let kept = try SharedListener(on: .tcp())
+    var settings = ServeSettings()
+    settings.upstream = try HTTPURL(upstream.baseURL)
+    func gateway() throws -> Gateway {
+      let socket = try #require(SharedListener(adopting: dup(kept.descriptor)))
+      return try Gateway(fixture.engine, on: GatewayFixture.loopback, settings, socket: socket)
+    }
+    let first = try gateway()
+    #expect(first.endpoint == kept.endpoint)
+    #expect(await WaitingRoom.run { first.drain(within: Patience.limit) })
+    let client = try RawClient(port: kept.endpoint.port)
+    try client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    let second = try gateway()
+    #expect(try client.readResponse().status == 200)
+    #expect(await WaitingRoom.run { second.drain(within: Patience.limit) })
+    #expect(await fixture.end())
   }
 
   @Test func `a request that comes back is answered as a loop`() async throws {

@@ -109,7 +109,7 @@ import Testing
     let path = try Self.configuration(folder, upstream.baseURL, at: ["systemd:b"])
     let running = try Self.startWithSockets(["a", "b", "c"], ["-c", path])
     try await running.waitForError(containing: " serves ")
-    #expect(running.errorSoFar.contains("has passed the sockets \"a\", \"c\", at which nothing listens"))
+    #expect(running.errorSoFar.contains("nothing listens at the sockets \"a\", \"c\" of the service manager"))
     let place = try #require(running.errorSoFar.split(separator: " ").first { $0.hasPrefix("http://127.0.0.1:") })
     #expect(try await Tool.run("send", "\(place)/").outputText == "hi")
     running.send(signal: SIGTERM)
@@ -118,7 +118,7 @@ import Testing
 
   @Test(arguments: [
     (["a", "b"], "systemd", "has passed the sockets \"a\", \"b\"; name one"),
-    (["a"], "systemd:x", "no socket of this name, but the socket \"a\""),
+    (["a"], "systemd:x", "has passed only the socket \"a\""),
     (["deaf"], "systemd", "not a stream socket that listens"),
     ([], "systemd", "no socket; start this command by a socket unit"),
   ])

@@ -64,8 +64,8 @@ typedef struct sluice_connection {
 typedef struct sluice_client {
   uint32_t size;
   uint32_t reserved;
-  /// Gets the facts about the connection of the client that has sent the request of the transaction, in every call and
-  /// event. Returns SLUICE_STATUS_ABSENT if no client has sent it, because the transaction was begun in this process, and
+  /// Gets the facts about the connection of the client that has sent the request of the transaction, in every call, and
+  /// in events that have an exchange (not with queued delivery). Returns SLUICE_STATUS_ABSENT if no client has sent it, because the transaction was begun in this process, and
   /// in a trial and a replay. [loop]
   sluice_status (*get)(sluice_exchange *exchange, sluice_connection_facts *facts);
 } sluice_client;

@@ -26,7 +26,7 @@ public struct ServerOptions: Sendable {
   /// The answer to a request when all connections are busy.
   public var crowdRefusal: ServerResponse = .text("too many requests are being answered\n", status: 503)
   /// Maximum number of connections that the kernel completes before a worker takes them.
-  public var backlog: Int32 = 4096
+  public var backlog: Int32 = SharedListener.usualBacklog
 
   /// The defaults: two workers, request bodies up to 64 MiB, no idle timeout, and no limit of connections.
   public init() {}

@@ -11,15 +11,17 @@ package final class SharedListener: Sendable {
   /// The address that the socket listens on, with the actual port.
   package var endpoint: ServerEndpoint { socket.endpoint }
 
+  package static let usualBacklog: Int32 = 4096
+
   /// - Parameter backlog: maximum number of connections that the kernel completes before a server takes them.
-  package init(on endpoint: ServerEndpoint, backlog: Int32 = ServerOptions().backlog) throws(ServerError) {
+  package init(on endpoint: ServerEndpoint, backlog: Int32 = SharedListener.usualBacklog) throws(ServerError) {
     socket = try ListeningSocket(on: endpoint, backlog: backlog)
     isInherited = false
   }
 
   /// Sockets on one address, among which the system distributes the connections. One for a Unix socket.
   package static func several(
-    _ count: Int, on endpoint: ServerEndpoint, backlog: Int32 = ServerOptions().backlog
+    _ count: Int, on endpoint: ServerEndpoint, backlog: Int32 = SharedListener.usualBacklog
   ) throws(ServerError) -> [SharedListener] {
     guard case .tcp = endpoint.form else { return [try SharedListener(on: endpoint, backlog: backlog)] }
     // A socket that shares its port would also share it with one of another process, and take half of its connections.

@@ -57,13 +57,14 @@ package struct ServerRequestHead: Sendable {
   package let fields: HeaderFields
   package let body: RequestFraming.Body
   package let hasUpgrade: Bool
-  /// Whether the target is an `https` URL, as the client says.
+  /// Whether the target is an `https` URL. In HTTP/2 it never is, and `:scheme` tells nothing: a program that ends TLS
+  /// before this server passes it on as it is.
   package let isSecure: Bool
 }
 
 /// What a stream needs from its connection. Only the loop uses it.
 protocol ServerStreamCarrier: AnyObject {
-  /// The socket, if it carries only this stream.
+  /// The socket, if it carries only this stream, and its bytes as they are.
   var ownDescriptor: Int32? { get }
   var memo: AnyObject? { get set }
   /// Whether a handler should send more of its response now.
@@ -107,7 +108,7 @@ package final class ServerStream {
     self.carrier = carrier
   }
 
-  /// The socket of the client; nil if other streams share it, and if the stream is over.
+  /// The socket of the client; nil if other streams share it, with TLS, and if the stream is over.
   package var descriptor: Int32? { carrier?.ownDescriptor }
 
   /// Whether the stream has ended, for the handler or for the client.

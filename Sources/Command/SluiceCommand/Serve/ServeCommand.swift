@@ -61,8 +61,9 @@ enum ServeCommand {
     var configuration = plan.configuration
     sides.append(to: &configuration)
     let engine = try EngineStart.engine(configuration, updates: .followed, wrap: sides.wrapper)
-    raiseDescriptorLimit(plan.settings, loops: engine.loops.count)
-    let gateways = try gateways(engine, plan, sides, &sockets)
+    var settings = plan.settings
+    raiseDescriptorLimit(&settings, loops: engine.loops.count)
+    let gateways = try gateways(engine, settings, sides, &sockets)
     if let unused = sockets.unused { StandardError.say(unused) }
     let reload = EngineReload(of: plan.engine.file, engine, complete: plan.complete, add: sides.append)
     signals.onHangUp {
@@ -101,29 +102,34 @@ enum ServeCommand {
   /// The descriptors for files, loops and plugins.
   private static let otherDescriptors = 256
 
-  /// Each client needs a descriptor, and its request another one.
-  private static func raiseDescriptorLimit(_ settings: ServeSettings, loops: Int) {
+  /// Each client needs a descriptor, and its request another one. Where there are not enough for the usual number of
+  /// clients, fewer are served at a time, and the others wait.
+  private static func raiseDescriptorLimit(_ settings: inout ServeSettings, loops: Int) {
     let clients = settings.listeners.count * (settings.limits.connections ?? loops * ServerLimits().connections)
     let needed = 2 * clients + otherDescriptors
     let limit = DescriptorLimit.raise(to: needed)
-    guard limit.soft < needed, settings.limits.connections != nil else { return }
+    guard limit.soft < needed else { return }
+    guard settings.limits.connections != nil else {
+      settings.limits.connections = max(loops, (limit.soft - otherDescriptors) / 2 / settings.listeners.count)
+      return
+    }
     StandardError.say(
       "\"limits.connections\" can need \(needed) descriptors, but only \(limit.soft) are allowed; raise the hard limit"
         + " (ulimit -Hn), or lower \"limits.connections\"", .warning)
   }
 
   private static func gateways(
-    _ engine: Engine, _ plan: ServePlan, _ sides: SideOutputs, _ sockets: inout InheritedSockets
+    _ engine: Engine, _ settings: ServeSettings, _ sides: SideOutputs, _ sockets: inout InheritedSockets
   ) throws(CommandError) -> [Gateway] {
     var gateways: [Gateway] = []
     do throws(CommandError) {
-      for listener in plan.settings.listeners {
+      for listener in settings.listeners {
         let socket: SharedListener? =
           if case .inherited(let name) = listener.place { try sockets.take(name) } else { nil }
         do throws(ServerError) {
           gateways.append(
             try Gateway(
-              engine, on: listener, plan.settings, socket: socket, observer: sides.isEmpty ? nil : sides))
+              engine, on: listener, settings, socket: socket, observer: sides.isEmpty ? nil : sides))
         } catch {
           throw CommandError(
             .usage,

@@ -47,11 +47,7 @@ struct ServePlan: Sendable {
       try PluginArguments.append(
         tracer: "access-log", ["output": JSONValue(accessLog)], for: "--access-log", to: &configuration)
     }
-    configuration.isShared = true
-    // A transaction can take as long as its bodies make progress.
-    if !configuration.namesDeadline { configuration.deadline = nil }
-    // By default, trace headers go to the origin of this URL.
-    if configuration.baseURL == nil { configuration.baseURL = settings.upstream }
+    configuration.serveClients(of: settings.upstream)
     return configuration
   }
 

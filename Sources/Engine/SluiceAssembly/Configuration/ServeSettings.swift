@@ -178,6 +178,15 @@ package struct ServeSettings: Sendable, Hashable {
 }
 
 extension Configuration {
+  /// Makes this the configuration of an engine that serves clients as a gateway to this service.
+  package mutating func serveClients(of upstream: HTTPURL?) {
+    isShared = true
+    // A transaction can take as long as its bodies make progress.
+    if !namesDeadline { deadline = nil }
+    // By default, trace headers go to the origin of this URL.
+    if baseURL == nil { baseURL = upstream }
+  }
+
   mutating func readServe(_ node: ConfigurationNode) throws(ConfigurationError) {
     try node.checkObject(["listen", "to", "forwarded", "trace", "host", "limits", "drain"])
     var serve = ServeSettings()

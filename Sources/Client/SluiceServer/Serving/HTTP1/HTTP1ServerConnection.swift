@@ -43,7 +43,7 @@ final class HTTP1ServerConnection: ServerConnection, ServerStreamCarrier {
     super.init(channel, port)
   }
 
-  var ownDescriptor: Int32? { descriptor }
+  var ownDescriptor: Int32? { channel.tls == nil ? descriptor : nil }
 
   // MARK: Events
 

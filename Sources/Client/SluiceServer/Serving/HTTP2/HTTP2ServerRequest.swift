@@ -9,8 +9,6 @@ struct HTTP2ServerRequest {
   private var method = ""
   private var path = ""
   private var authority: String?
-  /// Whether `:scheme` is https.
-  private var isSecure = false
   private var host: String?
   private var cookie: [UInt8] = []
   private var fields = HeaderFields()
@@ -61,8 +59,6 @@ struct HTTP2ServerRequest {
       path = String(copying: value)
     } else if FieldSyntax.equals(name, ":authority") {
       authority = String(copying: value)
-    } else if FieldSyntax.equals(name, ":scheme") {
-      isSecure = FieldSyntax.equals(value, "https")
     }
   }
 
@@ -91,7 +87,7 @@ struct HTTP2ServerRequest {
     let body: RequestFraming.Body = !hasBody ? .none : fields.contentLength.map { .length($0) } ?? .chunked
     return ServerRequestHead(
       method: method, target: path, form: form, version: .http2, host: name, fields: all, body: body, hasUpgrade: false,
-      isSecure: isSecure)
+      isSecure: false)
   }
 
   /// The authority, which must not differ from `Host` (RFC 9113 §8.3.1).
@@ -106,13 +102,15 @@ struct HTTP2ServerRequest {
 
   private mutating func readExpectation(hasBody: Bool) throws(RequestViolation) {
     guard fields.contains("expect") else { return }
-    var isKnown = true
+    var (isKnown, isEmpty) = (true, true)
     for value in fields[values: "expect"] {
       FieldLine.forEachMember(of: value.utf8.span) {
-        if !$0.isEmpty, !FieldSyntax.equals($0, "100-continue") { isKnown = false }
+        if $0.isEmpty { return }
+        isEmpty = false
+        if !FieldSyntax.equals($0, "100-continue") { isKnown = false }
       }
     }
-    guard isKnown else {
+    guard isKnown, !isEmpty else {
       throw RequestViolation(417, "an expectation other than 100-continue (RFC 9110 §10.1.1)")
     }
     expectsContinue = hasBody

@@ -15,19 +15,22 @@ final class DevListener: Sendable {
     _ place: String, _ engine: Engine, _ reporter: EngineReporter, _ recordings: EngineRecordings
   ) throws(CommandError) {
     let notices = ClientNotices(owning: ClientNotices.inheritedDescriptor)
-    guard case .address(let host, let port)? = ServeSettings.Listener(place)?.place,
-      let socket = notices.takeListener()
-    else { throw CommandError(.failed, "--listen: the supervisor has passed no socket for \"\(place)\"") }
+    guard let named = ServeSettings.Listener(place), let socket = notices.takeListener() else {
+      throw CommandError(
+        .failed, "--listen: the supervisor has passed no socket for \"\(place)\"")
+    }
+    let settings = engine.configuration.serve
+    let listener = settings.listeners.first { $0.place == named.place } ?? named
     do {
       gateway = try Gateway(
-        engine, on: ServeSettings.Listener(host: host, port: port), engine.configuration.serve, socket: socket,
-        observer: DevObserver(engine.configuration.serve, reporter, recordings, notices))
+        engine, on: listener, settings, socket: socket,
+        observer: DevObserver(reporter, recordings, notices))
     } catch { throw CommandError(.usage, "--listen: \(error)") }
   }
 
   /// Adds what the gateway needs to a configuration. A later change of it starts the engine again.
   static func complete(_ configuration: inout Configuration) throws(CommandError) {
-    configuration.isShared = true
+    defer { configuration.serveClients(of: configuration.serve.upstream) }
     guard configuration.serve.upstream == nil else { return }
     guard let base = configuration.baseURL, let upstream = try? HTTPURL("\(base.origin)/") else {
       throw CommandError(
@@ -45,16 +48,13 @@ final class DevListener: Sendable {
 
 /// Tells the supervisor about the clients, and keeps recordings of their requests.
 private struct DevObserver: GatewayObserver {
-  private let settings: ServeSettings
   private let reporter: EngineReporter
   private let recordings: EngineRecordings
   private let notices: ClientNotices
   private let clients = WaitingClients()
 
-  init(
-    _ settings: ServeSettings, _ reporter: EngineReporter, _ recordings: EngineRecordings, _ notices: ClientNotices
-  ) {
-    (self.settings, self.reporter, self.recordings, self.notices) = (settings, reporter, recordings, notices)
+  init(_ reporter: EngineReporter, _ recordings: EngineRecordings, _ notices: ClientNotices) {
+    (self.reporter, self.recordings, self.notices) = (reporter, recordings, notices)
   }
 
   let hasRoom = true

@@ -6,7 +6,7 @@ import SluiceSupport
 ///
 /// The request of such a client is not sent if the client has closed the connection since: nobody waits for its
 /// response, and the client may have sent the request again. A client that has only ended its own direction looks the
-/// same. After a wait it counts as gone too, but a client that the engine answers at once does not.
+/// same, and counts as gone too, as for every gateway.
 struct WaitingClients: Sendable {
   /// The kernel counts the time since data arrived in ticks of its timer, which are at most this long.
   private static let tick = Duration.milliseconds(10)

@@ -6,6 +6,7 @@ extension Exchange {
     let copy = Exchange(
       loop: loop, id: id, request: requestForms.native, started: started, deadline: deadline, parent: parent,
       requestIDHeader: requestIDHeader)
+    // A stage can have replaced the request.
     copy.client = client
     copy.keepRequestID(requestID)
     copy.responseForms.native = responseForms.native
