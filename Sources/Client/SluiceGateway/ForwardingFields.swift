@@ -24,7 +24,7 @@ struct ForwardingFields {
     case 15 where FieldSyntax.equals(name, "x-forwarded-for"): keep(value, in: \.addresses)
     case 16 where FieldSyntax.equals(name, "x-forwarded-host"): keep(value, in: \.host)
     case 17 where FieldSyntax.equals(name, "x-forwarded-proto"): keep(value, in: \.scheme)
-    // Others, such as X-Forwarded-Port and X-Forwarded-Prefix, say what only a gateway can know.
+    // Others, such as X-Forwarded-Port and Client-Cert (RFC 9440), say what only a gateway can know.
     default: return mode == .replace
     }
     return true
@@ -34,6 +34,8 @@ struct ForwardingFields {
   static func isForwarding(_ name: Span<UInt8>) -> Bool {
     switch name.count {
     case 9: FieldSyntax.equals(name, "forwarded")
+    case 11: isSpelled(name, "client-cert")
+    case 17 where isSpelled(name, "client-cert-chain"): true
     case 13...: isSpelled(name.extracting(first: 12), "x-forwarded-")
     default: false
     }

@@ -137,10 +137,14 @@ import Testing
 
   @Test func `in the usual mode, a client cannot set other fields of a gateway`() async throws {
     let upstream = try LoopbackServer { request in
-      .text(request.headers.map { $0.name.lowercased() }.filter { $0.hasPrefix("x") }.sorted().joined(separator: " "))
+      let names = request.headers.map { $0.name.lowercased() }.filter { $0.hasPrefix("x") || $0.hasPrefix("client") }
+      return .text(names.sorted().joined(separator: " "))
     }
     let fixture = try Self.fixture(upstream)
-    let fields = ["X-Forwarded-Port: 1", "X-Forwarded-Prefix: /a", "X_Forwarded_Prefix: /b", "X-A: 1"]
+    let fields = [
+      "X-Forwarded-Port: 1", "X-Forwarded-Prefix: /a", "X_Forwarded_Prefix: /b", "X-A: 1", "Client-Cert: :a:",
+      "Client-Cert-Chain: :b:",
+    ]
     #expect(
       try fixture.client().request(headers: fields).bodyText
         == "x-a x-forwarded-for x-forwarded-host x-forwarded-proto")
@@ -244,6 +248,22 @@ import Testing
     let fields = [["Cookie: a"], ["Cookie: b"], ["X-Tenant: a"], ["X-Tenant: b"], ["Cookie: a"], ["X-Tenant: a"]]
     let bodies = try fields.map { try fixture.client().request(headers: $0).bodyText }
     #expect(bodies == ["1", "2", "3", "4", "1", "3"])
+    #expect(await fixture.end())
+    upstream.stop()
+  }
+
+  @Test func `what a client with a certificate gets is not for others`() async throws {
+    let certificates = try await TestCertificates.shared()
+    let upstream = try Self.upstream([HeaderLine("Cache-Control", "max-age=60")])
+    let fixture = try Self.fixture(upstream, on: GatewayTLSTests.listener(certificates, clients: .certificate))
+    for (identity, body) in [
+      (certificates.client, "1"), (certificates.clientRSA, "2"), (certificates.client, "1"),
+    ] {
+      let client = try GatewayTLSTests.client(.http2, certificates, identity)
+      let response = try await client.perform(Request(url: try GatewayTLSTests.url(fixture, .http2, "/")))
+      #expect(response.body.bytes == Array(body.utf8))
+      await client.shutdown()
+    }
     #expect(await fixture.end())
     upstream.stop()
   }

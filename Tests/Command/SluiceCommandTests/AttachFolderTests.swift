@@ -108,14 +108,14 @@ import Testing
     let start = try #require(Self.newestKernelThread)
     let script = #"""
       cd "$XDG_RUNTIME_DIR"
-      mkdir -m 700 sluice-attach-early0
-      # Of a command that is as old as the thread.
+      mkdir -m 700 sluice-attach-early0 && ls -d sluice-attach-early0
+      # Of a command that is as old as the thread. From now on, this command itself can remove the folder.
       sed "s/^\([^ ]* [^ ]*\) [^ ]*/\1 $START/" "${SLUICE_ATTACH##*:}/command" >sluice-attach-early0/command
       """#
     let made = try await fixture.attach(
       ["sh", "-c", script], environment: environment.merging(["START": "\(start)"]) { $1 })
     #expect(made.ending == .exited(0), "\(made.errorText)")
-    #expect(folders == ["sluice-attach-early0"])
+    #expect(made.outputText == "sluice-attach-early0\n")
     try await runUntil { folders.isEmpty }
     #expect(folders == [])
   }

@@ -47,7 +47,13 @@ extension Cache: RequestInterceptor {
     if let userInfo = url.userInfo, !selecting.contains("authorization") {
       selecting["authorization"] = "user \(userInfo)"
     }
-    if host.isShared { selecting[CacheKey.forwarding] = CacheKey.forwarding(headers) }
+    if host.isShared {
+      selecting[CacheKey.forwarding] = CacheKey.forwarding(headers)
+      let certificate = host.clients?.facts(of: request)?.security?.certificate ?? []
+      if !certificate.isEmpty {
+        selecting[CacheKey.certificate] = certificate.map { String($0, radix: 16) }.joined(separator: " ")
+      }
+    }
     return Lookup(
       outcome: .forwarded(.bypass), url: key(url, request),
       request: RequestFacts(method: request.method, headers: headers), selecting: selecting, requested: .now)

@@ -150,7 +150,9 @@ extension Cache {
       // With several clients, an issue stage can also have set a field that tells them apart.
       if host.isShared, let issued = request.issuedHeader(name), !values.contains(issued) { return nil }
     }
-    return Entry.Selection(host.isShared ? names + [CacheKey.forwarding] : names, of: lookup.selecting)
+    guard host.isShared else { return Entry.Selection(names, of: lookup.selecting) }
+    let further = isForEveryone ? [CacheKey.forwarding] : [CacheKey.certificate, CacheKey.forwarding]
+    return Entry.Selection(names + further, of: lookup.selecting)
   }
 
   private func isOurs(_ name: String, _ lookup: Lookup) -> Bool {

@@ -27,6 +27,9 @@ enum CacheKey {
   /// it.
   static let forwarding = ":forwarding"
 
+  /// The name under which a response is selected by the certificate of the client.
+  static let certificate = ":certificate"
+
   /// The fields from which services make links and redirects, and which choose another resource or method in some. A
   /// client must not change what others get. The addresses of clients do not belong to them.
   static func forwarding(_ headers: HeaderFields) -> String {

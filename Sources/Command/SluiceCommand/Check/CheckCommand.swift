@@ -43,8 +43,11 @@ enum CheckCommand {
       // All libraries are checked here, because the engine would stop at the first problem.
       let refusals =
         configuration.plugins.compactMap { refusal($0, configuration) }
-        + configuration.serve.listeners.compactMap { Gateway.certificateProblem(of: $0) }
-        .map { CommandError(.usage, "serve: TLS: \($0)") }
+        + configuration.serve.listeners.enumerated().compactMap { index, listener in
+          Gateway.certificateProblem(of: listener).map {
+            CommandError(.usage, "\(file): serve.listen[\(index)].tls: \($0)")
+          }
+        }
       guard refusals.isEmpty else { return (configuration, CheckTrial.Outcome(problems: refusals)) }
       return (configuration, try CheckTrial(file, text, configuration).outcome())
     } catch {

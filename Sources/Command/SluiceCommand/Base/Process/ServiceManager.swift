@@ -89,7 +89,8 @@ struct InheritedSockets {
   var unused: String? {
     sockets.isEmpty
       ? nil
-      : "nothing listens at \(Self.words(sockets.map(\.name))) of the service manager; add \"at\": \"systemd:NAME\""
+      : "nothing listens at \(Self.words(sockets.map(\.name))) of the service manager; add an entry"
+        + " \"at\": \"systemd:NAME\" for each"
   }
 
   private static func words(_ names: [String]) -> String {
