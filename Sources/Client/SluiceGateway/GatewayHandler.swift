@@ -67,6 +67,7 @@ final class GatewayHandler: ServerHandler {
 
   func handle(_ stream: ServerStream) {
     do throws(GatewayRefusal) {
+      try checkClient(stream)
       guard observer?.received(stream) ?? true else { return }
       if isLastHop(stream.head) {
         stream.respond(200, HeaderFields(), .bytes(0))
@@ -90,11 +91,14 @@ final class GatewayHandler: ServerHandler {
 
   // MARK: The request
 
-  private func request(_ stream: ServerStream) throws(GatewayRefusal) -> Request {
-    let head = stream.head
+  private func checkClient(_ stream: ServerStream) throws(GatewayRefusal) {
     if clients != .open, !clients.contain(stream.client.peer) {
       throw GatewayRefusal(403, .requestDenied, "this address is not among the clients that are served")
     }
+  }
+
+  private func request(_ stream: ServerStream) throws(GatewayRefusal) -> Request {
+    let head = stream.head
     guard head.form == .origin || head.form == .absolute else {
       throw GatewayRefusal(501, .internalResponse, "the target \(PlainText.quote(head.target)) is not supported")
     }

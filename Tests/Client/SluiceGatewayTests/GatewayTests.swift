@@ -181,6 +181,8 @@ import Testing
       let gateway = try Gateway(engine, on: listener, settings)
       let response = try RawClient(port: gateway.endpoint.port).request()
       #expect(response.status == status)
+      let last = try RawClient(port: gateway.endpoint.port).request("OPTIONS", headers: ["Max-Forwards: 0"])
+      #expect(last.status == status)
       if status == 403 { #expect(response.headers.first("proxy-status") == "sluice; error=http_request_denied") }
       #expect(await WaitingRoom.run { gateway.drain(within: Patience.limit) })
       await engine.shutdown()

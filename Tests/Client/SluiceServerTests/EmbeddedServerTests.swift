@@ -1,7 +1,6 @@
 import SluiceServer
 import SluiceTestKit
 import SluiceTestServers
-import Synchronization
 import Testing
 
 @Suite struct EmbeddedServerTests {
@@ -166,23 +165,5 @@ import Testing
     #expect(throws: TestKitError.self) { try RawClient(port: first.port) }
     let second = try EmbeddedServer(on: .tcp(port: first.port)) { _ in .text("again") }
     #expect(try RawClient(port: second.port).request().bodyText == "again")
-  }
-
-  @Test func `a listener remains when its server ends, and the next server answers clients that connected in between`()
-    throws
-  {
-    let listener = try SharedListener(on: .tcp())
-    let first = try EmbeddedServer(accepting: listener) { _ in .text("first") }
-    let open = try RawClient(port: first.port)
-    #expect(try open.request().bodyText == "first")
-    first.stopAccepting()
-    #expect(try open.request().bodyText == "first", "open connections are still served")
-    // A worker that has answered a request has already stopped accepting connections.
-    first.stop()
-    let waiting = try RawClient(port: first.port)
-    try waiting.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-    let second = try EmbeddedServer(accepting: listener) { _ in .text("second") }
-    #expect(try waiting.readResponse().bodyText == "second")
-    second.stop()
   }
 }

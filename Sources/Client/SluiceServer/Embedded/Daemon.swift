@@ -60,12 +60,6 @@ struct Daemon {
     return MHD_get_timeout(pointer, &milliseconds) == .YES ? Int32(clamping: milliseconds) : -1
   }
 
-  /// Closes the daemon's descriptor of the listening socket; open connections continue. Call it only once.
-  func stopAccepting() {
-    let descriptor = MHD_quiesce_daemon(pointer)
-    if descriptor >= 0 { close(descriptor) }
-  }
-
   /// Closes the listening socket and every connection. Call it only once, while no connection is suspended.
   func stop() {
     MHD_stop_daemon(pointer)

@@ -28,15 +28,6 @@ public final class EmbeddedServer: Sendable {
     file = socket.file
   }
 
-  /// Starts a server that accepts from a shared socket. The socket continues to listen after this server has stopped.
-  package init(
-    accepting listener: SharedListener, options: ServerOptions = ServerOptions(), handler: @escaping Handler
-  ) throws(ServerError) {
-    endpoint = listener.endpoint
-    workers = Locked(try Self.start(listener.socket, options, handler))
-    file = nil
-  }
-
   private static func start(
     _ socket: borrowing ListeningSocket, _ options: ServerOptions, _ handler: @escaping Handler
   ) throws(ServerError) -> [ServerWorker] {
@@ -60,10 +51,6 @@ public final class EmbeddedServer: Sendable {
 
   /// `http://host:port`, without a slash at the end. It has no meaning for a Unix socket.
   public var baseURL: String { "http://\(endpoint)" }
-
-  /// Accepts no further connections. Other servers that use the same socket continue to accept. Open connections
-  /// continue. Can be called from any thread.
-  package func stopAccepting() { workers.withLock { for worker in $0 { worker.stopAccepting() } } }
 
   /// Closes the listening socket and all connections, including parked ones, and waits for the workers to end. Further
   /// calls do nothing. Must not be called from a handler.

@@ -35,7 +35,6 @@ final class IncomingRequest {
     defer { body = [] }
     return ServerRequest(
       method: method, target: target, version: version, headers: connection.lines(.HEADER_KIND), body: body,
-      trailers: connection.lines(.FOOTER_KIND), peer: connection.peer, peerUser: connection.peerUser,
-      descriptor: connection.descriptor)
+      trailers: connection.lines(.FOOTER_KIND), peer: connection.peer, peerUser: connection.peerUser)
   }
 }

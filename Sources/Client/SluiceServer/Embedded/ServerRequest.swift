@@ -17,8 +17,6 @@ public struct ServerRequest: Sendable {
   public var peer: String
   /// The id of the user whose process has connected to a Unix socket, as the kernel reports it; nil over TCP.
   public var peerUser: UInt32?
-  /// The connection's socket. The server owns it; it is valid while the handler runs.
-  package var descriptor: Int32 = -1
 
   /// The target up to the first `?`, percent-encoding untouched.
   public var path: Substring {

@@ -1,6 +1,5 @@
 import Glibc
 import SluiceSupport
-import Synchronization
 
 /// A thread with a daemon. It waits for the daemon's descriptors and for answers to parked connections.
 ///
@@ -9,7 +8,6 @@ final class ServerWorker: Sendable {
   private let parking: ConnectionParking
   private let thread: SystemThread
   private let alarm: Alarm
-  private let acceptance: Acceptance
 
   /// Returns nil, with `errno` set, if descriptors or threads have run out.
   init?(
@@ -22,9 +20,7 @@ final class ServerWorker: Sendable {
       close(listener)
       return nil
     }
-    let acceptance = Acceptance()
-    let loop = WorkerLoop(
-      daemon: daemon, dispatcher: dispatcher, parking: parking, alarm: alarm, acceptance: acceptance)
+    let loop = WorkerLoop(daemon: daemon, dispatcher: dispatcher, parking: parking, alarm: alarm)
     guard let thread = SystemThread(nil, { loop.run() }) else {
       daemon.stop()
       return nil
@@ -32,12 +28,6 @@ final class ServerWorker: Sendable {
     self.parking = parking
     self.thread = thread
     self.alarm = alarm
-    self.acceptance = acceptance
-  }
-
-  func stopAccepting() {
-    acceptance.isOver.store(true, ordering: .releasing)
-    alarm.ring()
   }
 
   /// Closes all connections and waits for the thread. Call it once.
@@ -47,11 +37,6 @@ final class ServerWorker: Sendable {
   }
 }
 
-/// Whether the worker may still accept connections.
-private final class Acceptance: Sendable {
-  let isOver = Atomic(false)
-}
-
 /// The work of a worker's thread.
 // Unchecked: the value is created on the thread that starts the server, and then used only on the worker's thread.
 private struct WorkerLoop: @unchecked Sendable {
@@ -59,19 +44,13 @@ private struct WorkerLoop: @unchecked Sendable {
   let dispatcher: RequestDispatcher
   let parking: ConnectionParking
   let alarm: Alarm
-  let acceptance: Acceptance
 
   /// If no descriptor is free for a new connection, the server waits this long before it tries again.
   private static let pauseMilliseconds: Int32 = 50
 
   func run() {
     withExtendedLifetime(dispatcher) {
-      var isAccepting = true
       while !parking.isClosed {
-        if isAccepting, acceptance.isOver.load(ordering: .acquiring) {
-          isAccepting = false
-          daemon.stopAccepting()
-        }
         parking.resumeReleased()
         daemon.run()
         wait()
