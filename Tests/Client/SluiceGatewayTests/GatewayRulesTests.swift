@@ -157,6 +157,26 @@ import Testing
     }
   }
 
+  // CVE-2026-2833: Pingora passed bytes behind an Upgrade on before the service had agreed.
+  @Test func `bytes behind an Upgrade are a request of their own, and an unasked 101 is a failure`() async throws {
+    let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+    let upstream = try ScriptedServer([
+      [.receiveHead, .send(ok), .receiveHead, .send(ok)],
+      [.receiveHead, .send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n"), .close],
+    ])
+    let fixture = try GatewayFixture(to: upstream.baseURL)
+    let client = try fixture.client()
+    let upgrade = "GET /1 HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n"
+    try client.send(upgrade + "GET /2 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    for _ in 0..<2 { #expect(try client.readResponse().status == 200) }
+    let heads = upstream.receivedText[0].components(of: "\r\n\r\n")
+    #expect(heads.map { String($0.prefix(6)) } == ["GET /1", "GET /2"], "\(heads)")
+    #expect(!heads.contains { $0.lowercased().contains("upgrade") })
+    try client.send(upgrade)
+    #expect(try client.readResponse().status == 502)
+    #expect(await fixture.end())
+  }
+
   // RFC 9112 §9.6
   @Test func `a request behind one with close is not served`() async throws {
     let answer = [ScriptStep.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")]

@@ -186,6 +186,7 @@ import Testing
     #expect(try status("POST / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n0\r\n\r\n") == expected)
   }
 
+  // CVE-2026-2835: Pingora read such a body until the connection ended.
   @Test func `a transfer coding in HTTP 1.0 is refused`() throws {
     #expect(try status("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n") == 400)
   }
