@@ -102,7 +102,7 @@ final class GatewayHandler: ServerHandler {
     guard head.form == .origin || head.form == .absolute else {
       throw GatewayRefusal(501, .internalResponse, "the target \(PlainText.quote(head.target)) is not supported")
     }
-    guard !head.isSecure || stream.client.isSecure == true || settings.forwarded == .append else {
+    guard !Self.isSecure(head) || stream.client.isSecure == true || settings.forwarded == .append else {
       throw GatewayRefusal(
         421, .internalResponse,
         "an https URL is not served without TLS, unless \"forwarded\" is \"append\" because a trusted gateway is before this one"
@@ -123,6 +123,12 @@ final class GatewayHandler: ServerHandler {
     request.headers = try fields(stream)
     request.client = stream.client
     return request
+  }
+
+  /// Whether the target is an `https` URL. In HTTP/2 it never is, and `:scheme` tells nothing: a program that ends TLS
+  /// before this gateway passes it on as it is.
+  private static func isSecure(_ head: ServerRequestHead) -> Bool {
+    head.form == .absolute && (try? HTTPURL(head.target))?.origin.scheme == .https
   }
 
   private func isUpstream(_ host: String) -> Bool {
@@ -165,7 +171,6 @@ final class GatewayHandler: ServerHandler {
     if options.isTooLong { throw GatewayRefusal(400, .requestFault, "Connection lists too many options") }
     var fields = HeaderFields(fieldCapacity: received.count + 8, byteCapacity: received.wireByteCount + 256)
     var forwarding = ForwardingFields(settings.forwarded)
-    let countsHops = head.method == "OPTIONS" || head.method == "TRACE"
     var via: [UInt8] = []
     let bytes = received.buffer.span
     for index in received.indices {
@@ -188,7 +193,7 @@ final class GatewayHandler: ServerHandler {
         17 where ForwardingFields.isSpelled(name, "transfer-encoding"):
         // Some programs behind servers cannot tell the underscore from a hyphen.
         continue
-      case 12 where countsHops && FieldSyntax.equals(name, "max-forwards"):
+      case 12 where FieldSyntax.equals(name, "max-forwards") && (head.method == "OPTIONS" || head.method == "TRACE"):
         fields.append(name, String(try Self.hopsLeft(value)).utf8.span)
       case 4 where FieldSyntax.equals(name, "host"):
         if settings.host == .keep, head.form == .origin { fields.append(name, value) }

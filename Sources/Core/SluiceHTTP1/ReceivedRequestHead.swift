@@ -25,6 +25,19 @@ package final class ReceivedRequestHead {
     case `continue`
     /// Something that no server knows; the answer is 417.
     case other
+
+    /// Takes the value of a field `Expect`. Several fields count as one list. An empty list would be no expectation, but a
+    /// field without one is a mistake.
+    package mutating func take(_ value: Span<UInt8>) {
+      var (taken, isEmpty) = (self, true)
+      FieldLine.forEachMember(of: value) { member in
+        if member.isEmpty { return }
+        isEmpty = false
+        guard taken != .other else { return }
+        taken = FieldSyntax.equals(member, "100-continue") ? .continue : .other
+      }
+      self = isEmpty ? .other : taken
+    }
   }
 
   private let limits: MessageLimits
@@ -192,7 +205,7 @@ extension ReceivedRequestHead {
     let (name, value) = (bytes.extracting(field.name), bytes.extracting(field.value))
     switch name.count {
     case 4 where FieldSyntax.equals(name, "host"): try takeHost(field, in: bytes)
-    case 6 where FieldSyntax.equals(name, "expect"): takeExpectation(value)
+    case 6 where FieldSyntax.equals(name, "expect"): expectation.take(value)
     case 7 where FieldSyntax.equals(name, "upgrade"): hasUpgrade = true
     case 10 where FieldSyntax.equals(name, "connection"): takeConnection(value)
     case 14 where FieldSyntax.equals(name, "content-length"): framing.takeContentLength(value)
@@ -212,18 +225,6 @@ extension ReceivedRequestHead {
       throw RequestViolation(400, "a Host that is not valid: \(error.reason)")
     }
     checkedHost = [UInt8](copying: value)
-  }
-
-  private func takeExpectation(_ value: Span<UInt8>) {
-    // A list, in one line or in several. An empty list would be no expectation, but a field without one is a mistake.
-    var isEmpty = true
-    FieldLine.forEachMember(of: value) { member in
-      if member.isEmpty { return }
-      isEmpty = false
-      guard expectation != .other else { return }
-      expectation = FieldSyntax.equals(member, "100-continue") ? .continue : .other
-    }
-    if isEmpty { expectation = .other }
   }
 
   private func takeConnection(_ value: Span<UInt8>) {

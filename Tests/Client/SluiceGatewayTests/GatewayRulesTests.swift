@@ -158,7 +158,7 @@ import Testing
   }
 
   // CVE-2026-2833: Pingora passed bytes behind an Upgrade on before the service had agreed.
-  @Test func `bytes behind an Upgrade are a request of their own, and an unasked 101 is a failure`() async throws {
+  @Test func `bytes after an Upgrade are the next request, and an unrequested 101 is a failure`() async throws {
     let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
     let upstream = try ScriptedServer([
       [.receiveHead, .send(ok), .receiveHead, .send(ok)],

@@ -291,11 +291,11 @@ import Testing
     #expect(drain(Patience.limit))
   }
 
-  @Test func `a short head that stands for a long one is given up`() throws {
+  @Test func `a short head that decodes to a long one is refused`() throws {
     let server = try Self.server()
     defer { server.stop() }
     let client = try RawHTTP2Client(port: server.port)
-    // The first field enters the dynamic table, and each byte after it stands for the field (RFC 7541 §6.1).
+    // The first field enters the dynamic table, and each byte after it refers to that field (RFC 7541 §6.1).
     let value = [UInt8](repeating: 97, count: 3900)
     let field = [0x40, 1, 120, 0x7F, 0xBD, 0x1D] + value
     let block = RawHTTP2Client.head() + field + [UInt8](repeating: 0xBE, count: 8000)

@@ -47,22 +47,26 @@ extension Cache: RequestInterceptor {
     if let userInfo = url.userInfo, !selecting.contains("authorization") {
       selecting["authorization"] = "user \(userInfo)"
     }
+    let client = client(of: request)
     if host.isShared {
       selecting[CacheKey.forwarding] = CacheKey.forwarding(headers)
-      let certificate = host.clients?.facts(of: request)?.security?.certificate ?? []
-      if !certificate.isEmpty {
-        selecting[CacheKey.certificate] = certificate.map { String($0, radix: 16) }.joined(separator: " ")
-      }
+      let certificate = client?.security?.certificate ?? []
+      if !certificate.isEmpty { selecting[CacheKey.certificate] = certificate.hexadecimal }
     }
     return Lookup(
-      outcome: .forwarded(.bypass), url: key(url, request),
+      outcome: .forwarded(.bypass), url: key(url, request, client),
       request: RequestFacts(method: request.method, headers: headers), selecting: selecting, requested: .now)
   }
 
   /// The key of the response to a request. Behind a gateway, the URL is that of the upstream, so the key also has what
   /// the client has asked for: the scheme, the host and the port.
-  func key(_ url: HTTPURL, _ request: StageRequest) -> String {
-    CacheKey.of(url) + (host.isShared ? CacheKey.target(of: request, host.clients) : "")
+  func key(_ url: HTTPURL, _ request: StageRequest, _ client: ConnectionFacts?) -> String {
+    CacheKey.of(url) + (host.isShared ? CacheKey.target(of: request, client) : "")
+  }
+
+  /// The client of the gateway; nil in a private cache.
+  func client(of request: StageRequest) -> ConnectionFacts? {
+    host.isShared ? host.clients?.facts(of: request) : nil
   }
 
   private func hasBody(_ request: StageRequest, _ lookup: Lookup) -> Bool {

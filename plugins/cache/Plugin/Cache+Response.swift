@@ -11,7 +11,9 @@ extension Cache: SynchronousResponseInterceptor {
     if let url { invalidate(response, url, lookup, context) }
     guard let lookup, case .forwarded(let reason) = lookup.outcome else { return }
     guard reason != .method, reason != .bypass || lookup.entry != nil else { return report(reason, response) }
-    guard url.map({ key($0, response.request) }) == lookup.url else { return try redirected(response, lookup, reason) }
+    guard url.map({ key($0, response.request, client(of: response.request)) }) == lookup.url else {
+      return try redirected(response, lookup, reason)
+    }
     take(response, lookup, reason)
   }
 
@@ -34,11 +36,12 @@ extension Cache: SynchronousResponseInterceptor {
     guard RequestFacts.isUnsafe(lookup?.request.method ?? context.method), (200..<400).contains(response.status) else {
       return
     }
-    var keys: Set<String> = [key(url, response.request)]
+    let client = client(of: response.request)
+    var keys: Set<String> = [key(url, response.request, client)]
     if let lookup { keys.insert(lookup.url) }
     for name in ["location", "content-location"] {
       guard let value = response.headers.bytes(name), let target = CacheKey.target(value, from: url) else { continue }
-      keys.insert(key(target, response.request))
+      keys.insert(key(target, response.request, client))
     }
     for key in keys { store.invalidate(key) }
   }

@@ -16,8 +16,8 @@ enum CacheKey {
   }
 
   /// The part of the key that says which host the client has asked for, over which scheme.
-  static func target(of request: StageRequest, _ clients: HostClients?) -> String {
-    let scheme = clients?.facts(of: request)?.isSecure.map { $0 ? "https" : "http" } ?? "-"
+  static func target(of request: StageRequest, _ client: ConnectionFacts?) -> String {
+    let scheme = client?.isSecure.map { $0 ? "https" : "http" } ?? "-"
     let named = request.headers["host"] ?? ""
     let origin = (try? HTTPURL("\(scheme)://\(named)/"))?.origin.description
     return " " + (origin ?? "\(scheme)://\(named.lowercased())")

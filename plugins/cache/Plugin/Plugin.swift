@@ -3,8 +3,8 @@ import Glibc
 public import SluicePlugin
 import SluiceSupport
 
-/// An HTTP cache (RFC 9111): shared where requests come from several clients, otherwise private. It answers requests itself where it can, and asks the origin to confirm stored
-/// responses where it must.
+/// An HTTP cache (RFC 9111): shared where requests come from several clients, otherwise private. It answers requests
+/// itself where it can, and asks the origin to confirm stored responses where it must.
 ///
 ///     request ── fresh ──────────────────────────────────────────► answered, the wire is skipped
 ///        └─ stale ── conditions added ── wire ── 304 ── freshened ─► the stored response

@@ -57,9 +57,6 @@ package struct ServerRequestHead: Sendable {
   package let fields: HeaderFields
   package let body: RequestFraming.Body
   package let hasUpgrade: Bool
-  /// Whether the target is an `https` URL. In HTTP/2 it never is, and `:scheme` tells nothing: a program that ends TLS
-  /// before this server passes it on as it is.
-  package let isSecure: Bool
 }
 
 /// What a stream needs from its connection. Only the loop uses it.

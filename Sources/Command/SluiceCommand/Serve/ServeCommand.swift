@@ -124,24 +124,28 @@ enum ServeCommand {
     var gateways: [Gateway] = []
     do throws(CommandError) {
       for listener in settings.listeners {
-        let socket: SharedListener? =
-          if case .inherited(let name) = listener.place { try sockets.take(name) } else { nil }
-        do throws(ServerError) {
-          gateways.append(
-            try Gateway(
-              engine, on: listener, settings, socket: socket, observer: sides.isEmpty ? nil : sides))
-        } catch {
-          throw CommandError(
-            .usage,
-            error.code == .certificateUnfit
-              ? "serve: TLS on \(error.subject): \(error.underlying)" : "--listen: \(error)")
-        }
+        gateways.append(try gateway(engine, on: listener, settings, sides, &sockets))
       }
     } catch {
       WaitingThread.run { await engine.shutdown(drain: .zero) }
       throw error
     }
     return gateways
+  }
+
+  private static func gateway(
+    _ engine: Engine, on listener: ServeSettings.Listener, _ settings: ServeSettings, _ sides: SideOutputs,
+    _ sockets: inout InheritedSockets
+  ) throws(CommandError) -> Gateway {
+    let socket: SharedListener? =
+      if case .inherited(let name) = listener.place { try sockets.take(name) } else { nil }
+    do {
+      return try Gateway(engine, on: listener, settings, socket: socket, observer: sides.isEmpty ? nil : sides)
+    } catch {
+      throw CommandError(
+        .usage,
+        error.code == .certificateUnfit ? "serve: TLS on \(error.subject): \(error.underlying)" : "--listen: \(error)")
+    }
   }
 
   /// Returns at once, because reading files may be slow, and the thread that waits for signals must not block.

@@ -263,11 +263,11 @@ final class HTTP1ServerConnection: ServerConnection, ServerStreamCarrier {
     func text(_ range: Range<Int>) -> String { String(copying: bytes.extracting(range)) }
     let target = text(head.target)
     // The host of the target wins (RFC 9112 §3.2.2).
-    let url = head.form == .absolute ? try? HTTPURL(target) : nil
+    let named = head.form == .absolute ? (try? HTTPURL(target))?.hostField : nil
     return ServerRequestHead(
       method: text(head.method), target: target, form: head.form, version: head.version,
-      host: url?.hostField ?? head.host.map(text), fields: head.takeFields(from: bytes), body: head.body,
-      hasUpgrade: head.hasUpgrade, isSecure: url?.origin.scheme == .https)
+      host: named ?? head.host.map(text), fields: head.takeFields(from: bytes), body: head.body,
+      hasUpgrade: head.hasUpgrade)
   }
 
   /// Passes the body on. Returns false if no more can be taken now.

@@ -86,8 +86,7 @@ struct HTTP2ServerRequest {
     try readExpectation(hasBody: hasBody)
     let body: RequestFraming.Body = !hasBody ? .none : fields.contentLength.map { .length($0) } ?? .chunked
     return ServerRequestHead(
-      method: method, target: path, form: form, version: .http2, host: name, fields: all, body: body, hasUpgrade: false,
-      isSecure: false)
+      method: method, target: path, form: form, version: .http2, host: name, fields: all, body: body, hasUpgrade: false)
   }
 
   /// The authority, which must not differ from `Host` (RFC 9113 §8.3.1).
@@ -101,18 +100,11 @@ struct HTTP2ServerRequest {
   }
 
   private mutating func readExpectation(hasBody: Bool) throws(RequestViolation) {
-    guard fields.contains("expect") else { return }
-    var (isKnown, isEmpty) = (true, true)
-    for value in fields[values: "expect"] {
-      FieldLine.forEachMember(of: value.utf8.span) {
-        if $0.isEmpty { return }
-        isEmpty = false
-        if !FieldSyntax.equals($0, "100-continue") { isKnown = false }
-      }
-    }
-    guard isKnown, !isEmpty else {
+    var expectation = ReceivedRequestHead.Expectation.none
+    for value in fields[values: "expect"] { expectation.take(value.utf8.span) }
+    guard expectation != .other else {
       throw RequestViolation(417, "an expectation other than 100-continue (RFC 9110 §10.1.1)")
     }
-    expectsContinue = hasBody
+    expectsContinue = hasBody && expectation == .continue
   }
 }

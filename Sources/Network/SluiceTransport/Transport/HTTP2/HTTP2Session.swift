@@ -1,12 +1,12 @@
-import CNGHTTP2
+package import CNGHTTP2
 import SluiceHTTP1
 
 /// Makes the sessions of nghttp2, and sets what this side allows and announces.
-enum HTTP2Session {
+package enum HTTP2Session {
   /// The window of a stream: the maximum number of bytes that it can receive before its transfer has taken them.
   static let streamWindowBytes: Int32 = 1 << 20
-  /// The window of the connection: the maximum number of bytes that the server can send on all streams together before
-  /// this side has received them.
+  /// The window of the connection: the maximum number of bytes that the peer can send on all streams together before
+  /// this side has received them. It is refilled at once, so that a stream that waits does not stop the others.
   private static let connectionWindowBytes: Int32 = 16 << 20
   /// The number of streams at a time until the server has named its limit.
   static let assumedStreams = 100
@@ -20,13 +20,19 @@ enum HTTP2Session {
     guard let callbacks = HTTP2Connection.callbacks, let options else { return nil }
     var made: OpaquePointer?
     guard nghttp2_session_client_new2(&made, callbacks, nil, options) == 0, let session = made else { return nil }
-    let settings = [
-      nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
-      nghttp2_settings_entry(
-        settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: UInt32(streamWindowBytes)),
-      nghttp2_settings_entry(
-        settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: UInt32(clamping: limits.headBytes)),
-    ]
+    return announce(
+      [
+        (NGHTTP2_SETTINGS_ENABLE_PUSH, 0), (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, UInt32(streamWindowBytes)),
+        (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(clamping: limits.headBytes)),
+      ], on: session)
+  }
+
+  /// Announces the settings and the window of the connection on a new session, of a client or of a server. Deletes the
+  /// session and returns nil if there is no memory.
+  package static func announce(
+    _ values: [(id: nghttp2_settings_id, value: UInt32)], on session: OpaquePointer
+  ) -> OpaquePointer? {
+    let settings = values.map { nghttp2_settings_entry(settings_id: Int32($0.id.rawValue), value: $0.value) }
     guard nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count) == 0,
       nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, connectionWindowBytes) == 0
     else {
