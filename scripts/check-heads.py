@@ -920,7 +920,8 @@ class Service:
             if process.poll() is not None:
                 sys.exit(f"check-heads: {command[0]} ended with {process.returncode}\n{self.messages()}")
             with socket.socket() as client:
-                if client.connect_ex(("127.0.0.1", port)) == 0:
+                # Without a listener, a connection can reach itself: both of its ends then have the same port.
+                if client.connect_ex(("127.0.0.1", port)) == 0 and client.getsockname() != client.getpeername():
                     return
             time.sleep(0.02)
         sys.exit(f"check-heads: {command[0]} did not listen within 20 s\n{self.messages()}")

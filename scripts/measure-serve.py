@@ -3,6 +3,7 @@
 
   scripts/measure-serve.py [--over http1|tls|http2] [--envoy PROGRAM] [--rounds N] [--requests N] [--connections N]
                            [SLUICE...]
+  scripts/measure-serve.py --count [SLUICE]
 
 Each round measures every proxy once, in a new order. The medians, their quarters, and the ratios to the floor and to
 nginx are printed. The floor is a raw epoll proxy in C (Benchmarks/Peers/serve/peer.c), only for HTTP/1.1 in clear text.
@@ -17,8 +18,11 @@ C stages, headers and metrics.
 --over is what the clients speak: HTTP/1.1 in clear text, HTTP/1.1 over TLS 1.3, or HTTP/2 over TLS 1.3. Over TLS, the
 client is h2load (Debian's nghttp2-client), also with one request at a time on each connection. The proxies speak
 HTTP/1.1 in clear text to the service. Each round opens its connections, so a request has its share of a handshake.
+
+--count counts, with valgrind, the instructions in user space and the allocations that each request costs. Prints one
+line for each pipeline, as scripts/count-instructions.sh does.
 """
-import argparse, json, os, pathlib, random, shutil, signal, socket, statistics, subprocess, sys, tempfile, time
+import argparse, json, os, pathlib, random, re, shutil, signal, socket, statistics, subprocess, sys, tempfile, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PEERS = ROOT / "Benchmarks/Peers/serve"
@@ -31,15 +35,16 @@ def free_port():
 
 
 def wait_for(port, process):
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         if process.poll() is not None:
             sys.exit(f"measure-serve: {process.args} ended with {process.returncode}")
         with socket.socket() as client:
-            if client.connect_ex(("127.0.0.1", port)) == 0:
+            # Without a listener, a connection can reach itself: both of its ends then have the same port.
+            if client.connect_ex(("127.0.0.1", port)) == 0 and client.getsockname() != client.getpeername():
                 return
         time.sleep(0.02)
-    sys.exit(f"measure-serve: {process.args} did not listen within 20 s")
+    sys.exit(f"measure-serve: {process.args} did not listen within 60 s")
 
 
 def nanoseconds(root):
@@ -94,6 +99,45 @@ def five_stages(libraries):
     return {"plugins": plugins, "request": stages, "issue": ["headers"], "response": stages[:1], "tracers": ["metrics"]}
 
 
+def serve_file(folder, listen, origin, pipeline):
+    """Writes a configuration of "sluice serve"."""
+    path = folder / f"{listen['at']}.json"
+    path.write_text(json.dumps({"serve": {"listen": [listen], "to": f"http://127.0.0.1:{origin}"}} | pipeline))
+    return path
+
+
+def count(command, folder):
+    """Counts what a request costs: the difference between two runs, so the start and the end of a run do not count."""
+    peer, origin, stripped = folder / "peer", free_port(), folder / "sluice"
+    # valgrind cannot read Swift's debug information.
+    subprocess.run(["strip", "-o", stripped, command], check=True)
+    wait_for(origin, subprocess.Popen([peer, "origin", str(origin)]))
+
+    def run(pipeline, tool, pattern, requests):
+        port, log = free_port(), folder / "log"
+        # A trial starts the command again, which it does not find under valgrind.
+        path = serve_file(folder, {"at": str(port)}, origin, pipeline | {"swap": {"trial": "0s"}})
+        process = subprocess.Popen(
+            ["valgrind", f"--log-file={log}", *tool, stripped, "serve", "-c", path, "--quiet"])
+        wait_for(port, process)
+        send("serve", [peer, "load", port, 32, requests], [])
+        process.send_signal(signal.SIGTERM)
+        if (status := process.wait(60)) != 0:
+            sys.exit(f"measure-serve: sluice serve ended with {status} under valgrind:\n{log.read_text()}")
+        return int(re.search(pattern, log.read_text())[1].replace(",", ""))
+
+    few, many = 4000, 12000
+    for name, pipeline in [("serve", {}), ("serve-stages", five_stages(pathlib.Path(command).resolve().parent))]:
+        costs = []
+        for tool, pattern in [
+            (["--tool=callgrind", "--callgrind-out-file=/dev/null"], r"Collected : (\d+)"),
+            (["--tool=memcheck", "--undef-value-errors=no", "--leak-check=no"], r"total heap usage: ([\d,]+) allocs"),
+        ]:
+            first, second = (run(pipeline, tool, pattern, requests) for requests in (few, many))
+            costs.append((second - first) / (many - few))
+        print(f"{name} {costs[0]:.0f} {costs[1]:.2f}")
+
+
 def make_certificate(path):
     """A self-signed certificate and its key, both in one file."""
     subprocess.run(
@@ -131,16 +175,23 @@ def main():
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--requests", type=int, default=20000)
     parser.add_argument("--connections", type=int, default=32)
+    parser.add_argument("--count", action="store_true")
     parser.add_argument("commands", nargs="*", default=[str(ROOT / ".build/release/sluice")], metavar="SLUICE")
     arguments = parser.parse_args()
     if arguments.envoy and not find(arguments.envoy):
         sys.exit(f"measure-serve: {arguments.envoy} is not a program")
+    if arguments.count and not find("valgrind"):
+        sys.exit("measure-serve: valgrind is missing; it is in Debian's valgrind")
     if arguments.over != "http1" and not find("h2load"):
         sys.exit("measure-serve: h2load is missing; it is in Debian's nghttp2-client")
     on_signals(interrupted)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="sluice-serve-"))
     try:
-        measure(arguments, folder)
+        subprocess.run(["cc", "-O2", "-std=gnu17", "-o", folder / "peer", PEERS / "peer.c"], check=True)
+        if arguments.count:
+            count(arguments.commands[0], folder)
+        else:
+            measure(arguments, folder)
     finally:
         on_signals(signal.SIG_IGN)
         end_children()
@@ -150,7 +201,6 @@ def main():
 def measure(arguments, folder):
     over, proxies = arguments.over, {}
     peer, certificate = folder / "peer", folder / "certificate.pem"
-    subprocess.run(["cc", "-O2", "-std=gnu17", "-o", peer, PEERS / "peer.c"], check=True)
     if over != "http1":
         make_certificate(certificate)
 
@@ -183,9 +233,7 @@ def measure(arguments, folder):
         for name, pipeline in [("sluice, empty", {}), ("sluice, five C stages", stages)]:
             port = free_port()
             listen = {"at": str(port)} | ({} if over == "http1" else {"tls": {"cert": str(certificate)}})
-            path = folder / f"{port}.json"
-            path.write_text(json.dumps({
-                "serve": {"listen": [listen], "to": f"http://127.0.0.1:{origin}"}} | pipeline))
+            path = serve_file(folder, listen, origin, pipeline)
             add(name + mark, port, [command, "serve", "-c", path, "--quiet"])
 
     def load(name, port):
