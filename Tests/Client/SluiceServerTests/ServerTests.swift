@@ -32,6 +32,26 @@ import Testing
     }
   }
 
+  @Test func `a check whether a port is free takes no connection`() async throws {
+    // The ports that the system gives to clients are higher, so no client can reach itself.
+    let port = try #require((20_000..<30_000).first { (try? ServerEndpoint.tcp(port: $0).check()) != nil })
+    let isOver = Watched(false)
+    let reached = Task.detached {
+      var count = 0
+      while !isOver.value { if (try? RawClient(port: port)) != nil { count += 1 } }
+      return count
+    }
+    for _ in 0..<3_000 { try ServerEndpoint.tcp(port: port).check() }
+    isOver.update { $0 = true }
+    #expect(await reached.value == 0)
+  }
+
+  @Test func `a check names a port that is taken`() throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    #expect(throws: ServerError.self) { try ServerEndpoint.tcp(port: server.port).check() }
+  }
+
   @Test func `pipelined requests are answered in their order`() throws {
     let server = try Self.server()
     defer { server.stop() }

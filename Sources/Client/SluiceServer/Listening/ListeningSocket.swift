@@ -42,8 +42,15 @@ struct ListeningSocket: ~Copyable {
     return copy >= 0 ? copy : nil
   }
 
+  /// Checks whether a socket could listen here now. Does not listen, because a client that connected meanwhile would be
+  /// reset.
+  static func check(_ endpoint: ServerEndpoint, _ host: String, _ port: UInt16) throws(ServerError) {
+    close(try open(endpoint, host, port, nil, false))
+  }
+
+  /// - Parameter backlog: nil binds a socket that does not listen. Binding fails too if another socket listens there.
   private static func open(
-    _ endpoint: ServerEndpoint, _ host: String, _ port: UInt16, _ backlog: Int32, _ isShared: Bool
+    _ endpoint: ServerEndpoint, _ host: String, _ port: UInt16, _ backlog: Int32?, _ isShared: Bool
   ) throws(ServerError) -> Int32 {
     var hints = addrinfo()
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
@@ -58,7 +65,7 @@ struct ListeningSocket: ~Copyable {
   }
 
   private static func listen(
-    _ endpoint: ServerEndpoint, at address: addrinfo, _ backlog: Int32, _ isShared: Bool
+    _ endpoint: ServerEndpoint, at address: addrinfo, _ backlog: Int32?, _ isShared: Bool
   ) throws(ServerError) -> Int32 {
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let descriptor = socket(address.ai_family, type, 0)
@@ -67,7 +74,9 @@ struct ListeningSocket: ~Copyable {
     // A restarted server must not wait until the connections of the previous server leave TIME_WAIT.
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
     if isShared { setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &yes, socklen_t(MemoryLayout<Int32>.size)) }
-    guard bind(descriptor, address.ai_addr, address.ai_addrlen) == 0, Glibc.listen(descriptor, backlog) == 0 else {
+    guard bind(descriptor, address.ai_addr, address.ai_addrlen) == 0,
+      backlog.map({ Glibc.listen(descriptor, $0) == 0 }) ?? true
+    else {
       let error = ServerError(errorNumber: errno, endpoint)
       close(descriptor)
       throw error

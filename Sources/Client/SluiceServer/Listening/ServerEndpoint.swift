@@ -28,7 +28,7 @@ public struct ServerEndpoint: Sendable, Equatable, CustomStringConvertible {
   /// Checks whether a server could listen here now, and changes nothing.
   package func check() throws(ServerError) {
     switch form {
-    case .tcp: _ = try ListeningSocket(on: self, backlog: 1)
+    case .tcp(let host, let port): try ListeningSocket.check(self, host, port)
     case .unix(let path): try UnixSocketFile.check(path)
     }
   }
