@@ -62,7 +62,7 @@ let wings = [
     "SluiceTrial", "CacheRules", "OTLPRules", "AWSSignatureRules",
   ],
   "Engine": [
-    "SluiceAssembly", "Sluice", "SluiceReplay",
+    "SluiceAssembly", "SluiceForeign", "Sluice", "SluiceReplay",
   ],
   "Client": [
     "SluiceClient", "SluiceCookies", "SluiceFoundation", "SluiceServer", "SluiceGateway", "SluiceControl",
@@ -249,6 +249,13 @@ let package = Package(
         "SluiceTraceContext", "SluiceMessages", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
         "SluiceSupport", "CSluice",
       ], swiftSettings: strict),
+    // The pipeline of a program that makes the requests itself. Links what SluiceAssembly links.
+    .target(
+      name: "SluiceForeign",
+      dependencies: [
+        "SluiceAssembly", "SluicePluginHost", "SluiceLoop", "SluicePipeline", "SluiceMessages", "SluiceIDNA",
+        "SluiceJSON", "SluiceSupport",
+      ], swiftSettings: strict),
     // The engine: the module that programs import.
     .target(
       name: "Sluice",
@@ -337,9 +344,8 @@ let package = Package(
     .target(
       name: "SluiceAttachHost",
       dependencies: [
-        "CAttachABI", "SluiceAttachRules", "SluiceAssembly", "SluicePluginHost", "SluiceLoop",
-        "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceIDNA", "SluiceJSON",
-        "SluiceSupport",
+        "CAttachABI", "SluiceAttachRules", "SluiceForeign", "SluiceAssembly", "SluicePluginHost", "SluiceLoop",
+        "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceJSON", "SluiceSupport",
       ], exclude: ["exports.map", "link"], swiftSettings: strict,
       linkerSettings: isFetched
         ? []

@@ -1,5 +1,6 @@
 public import CAttachABI
 import SluiceAssembly
+import SluiceForeign
 import SluiceSupport
 
 /// The function that the preloaded library looks up.

@@ -1,57 +1,43 @@
 import CAttachABI
 import SluiceAssembly
+import SluiceForeign
 import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
-import SluiceSupport
 import SluiceTraceContext
-import Synchronization
 
-/// The pipeline of a process under `sluice attach`: its lanes, and the instances of its plan.
-///
-/// A child of fork() gets its own pipeline, because the threads and timers of the parent's pipeline do not exist there.
+/// The pipeline of a process under `sluice attach`.
 final class AttachedPipeline: Sendable {
   private static let laneCount = 4
   private static let endLimit = Duration.seconds(1)
 
-  private let lanes: [AttachedLane]
-  private let hosting: PluginHosting
+  private let pipeline: ForeignPipeline
   private let reporter: any Reporter
   private let events: EventFile?
   /// The caller's trace, from the environment of the program.
   let parent: ParentContext
-  private let alarm: LaneAlarm
   let callOuts: CallOutService
-  private let next = Atomic<Int>(0)
-  private let isClosed = Atomic<Bool>(false)
-  private let snapshots: Locked<LiveSnapshots>
-  /// The number of replaced snapshots whose parts are being ended.
-  private let ending = Monitor(0)
   let explains: Bool
 
   init(_ plan: Plan, _ program: ProgramFunctions, reporter: any Reporter) {
-    let empty = Snapshot.empty(plan.configuration, loops: Self.laneCount)
-    snapshots = Locked(LiveSnapshots(published: empty))
     let callOuts = CallOutService(program)
     self.callOuts = callOuts
-    lanes = (0..<Self.laneCount).map { AttachedLane(index: $0, pipeline: empty.pipeline, callOuts) }
-    alarm = LaneAlarm(lanes.map(\.loop))
     self.reporter = reporter
     explains = plan.explains
     events = plan.events.map { EventFile(in: $0) }
     parent = Propagators.ofEnvironment().extract(from: EnvironmentCarrier.process).parent
-    let runtime = HostRuntime(
-      loops: lanes.map(\.environment), programName: "sluice attach", programVersion: Product.version,
-      features: .attached(runsResponseStages: plan.configuration.attach.runsResponseStages), trustsSchemas: true
-    ) { [reporter] in reporter.log(LogLine($0)) }
-    hosting = PluginHosting(runtime: runtime) { [reporter] in reporter.log($0) }
+    pipeline = ForeignPipeline(
+      plan.configuration, lanes: Self.laneCount, host: "sluice attach",
+      features: .attached(runsResponseStages: plan.configuration.attach.runsResponseStages),
+      callOuts: { CallOutTransport($0, callOuts, besides: $1) },
+      log: { reporter.log($0) })
   }
 
   /// Begins a transfer. Returns nil if its request cannot go through a pipeline. A nil answer means that a stage is
   /// suspended.
   func begin(_ form: sluice_attach_request, blocks: Bool) -> (transfer: AttachedTransfer, answer: Answer?)? {
-    let lane = freeLane()
+    let lane = pipeline.freeLane()
     lane.loop.enter()
     defer { lane.loop.leave() }
     guard var request = Request(form, urls: lane.urls) else { return nil }
@@ -60,42 +46,14 @@ final class AttachedPipeline: Sendable {
     return (transfer, transfer.begin(consume request, blocks: blocks))
   }
 
-  /// Returns a lane that no other thread uses, if there is one; otherwise any lane.
-  private func freeLane() -> AttachedLane {
-    let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max
-    for step in 0..<lanes.count {
-      let lane = lanes[(turn + step) % lanes.count]
-      if lane.loop.isFree { return lane }
-    }
-    return lanes[turn % lanes.count]
-  }
-
   /// Makes the instances of a plan and publishes them; transfers that have begun keep the earlier instances.
   func take(_ plan: Plan) throws(EngineError) {
-    let before = snapshots.withLock { $0.published }
-    var generations: [String: LoadedGeneration] = [:]
-    for plugin in plan.configuration.plugins {
-      guard let path = plugin.library, generations[path] == nil else { continue }
-      do throws(PluginError) { generations[path] = try load(path, plan, before) } catch {
-        throw .plugin(error.named(plugin.name), plugin.location)
-      }
-    }
     if plan.libraries.values.contains(where: \.callsOut) { callOuts.noteUse() }
-    var configuration = Self.prepared(plan.configuration)
-    callOuts.settings = configuration.transport
-    events?.append(to: &configuration)
-    let draft = hosting.draft(configuration, generations, following: before)
-    let snapshot: Snapshot
-    do {
-      try draft.create()
-      snapshot = try draft.snapshot(before.number + 1, loops: lanes.count)
-      try draft.load(savedStates(for: draft))
-      try draft.activate()
-    } catch {
-      draft.undo()
-      throw error
+    try pipeline.take(plan) { configuration in
+      if !configuration.attach.runsResponseStages { configuration.response = [] }
+      callOuts.settings = configuration.transport
+      events?.append(to: &configuration)
     }
-    publish(snapshot, after: before)
   }
 
   /// Reports a transfer that has ended.
@@ -104,119 +62,9 @@ final class AttachedPipeline: Sendable {
     reporter.report(result)
   }
 
-  private func load(_ path: String, _ plan: Plan, _ before: Snapshot) throws(PluginError) -> LoadedGeneration {
-    guard let library = plan.libraries[path], let hash = ContentHash(hex: library.hash) else {
-      throw PluginError(.notFound, .plugin(name: nil, path: path), "the plan of the command has no copy of it")
-    }
-    if let known = before.loaded[path], known.record.hash == hash { return known }
-    try Self.checkRuntime(library, path)
-    return try hosting.enter(
-      Self.map(library, hash, path), of: path, for: plan.configuration.plugins(of: path))
-  }
-
-  /// The libraries that this process has mapped, by the path of the copy. A child of fork() has them too, even if their
-  /// files are gone.
-  private static let mapped = Locked<[String: LoadedLibrary]>([:])
-
-  private static func map(
-    _ library: Plan.Library, _ hash: ContentHash, _ path: String
-  ) throws(PluginError) -> LoadedLibrary {
-    if let known = mapped.withLock({ $0[library.copy] }) { return known }
-    let copy = try StoredPlugin(borrowing: library.copy, hash: hash, as: path)
-    var facts = LibraryFacts(machine: "", entry: .defined, language: .c, hash: hash, sizeBytes: 0)
-    facts.buildID = library.buildID
-    let loaded = try StagedLibrary(path: path, copy: copy, facts: facts).load()
-    mapped.withLock { $0[library.copy] = loaded }
-    return loaded
-  }
-
-  /// Fails if the library needs another shared Swift runtime than the program has. The plugin would get the program's
-  /// runtime, because glibc uses the library that was loaded first under a name.
-  private static func checkRuntime(_ library: Plan.Library, _ path: String) throws(PluginError) {
-    guard let wanted = library.swiftBuildID, let found = LoadedLibrary.buildID(ofMapped: "libswiftCore.so"),
-      wanted != found
-    else { return }
-    throw PluginError(
-      .loadFailed, .plugin(name: nil, path: path),
-      "it was linked with the Swift runtime with the build id \(wanted), but the program has \(found)",
-      advice: "build it with --static-stdlib")
-  }
-
-  /// The configuration without the settings that do not apply to transfers of a program: the program itself decides
-  /// about time limits, redirects and repetitions, and takes the bodies of responses.
-  private static func prepared(_ configuration: Configuration) -> Configuration {
-    var prepared = configuration
-    prepared.transport.loops = laneCount
-    // This time is longer than the clock can count, so no timer is set.
-    prepared.transport.timeout = .seconds(Int64.max)
-    prepared.deadline = nil
-    prepared.maximumAttempts = 1
-    prepared.retry = RetryPolicy()
-    prepared.redirects.maximum = 0
-    prepared.extract = .raw
-    prepared.payloadSchema = nil
-    if !configuration.attach.runsResponseStages { prepared.response = [] }
-    return prepared
-  }
-
-  private func savedStates(for draft: SnapshotDraft) throws(EngineError) -> [String: SavedState] {
-    var states: [String: SavedState] = [:]
-    for handover in draft.handovers {
-      do throws(PluginError) { states[handover.plugin.name] = try handover.old.saveStateHere() } catch {
-        try draft.goOn(without: handover, error)
-      }
-    }
-    return states
-  }
-
-  private func publish(_ snapshot: Snapshot, after before: Snapshot) {
-    snapshots.withLock { $0.publish(snapshot) }
-    let lanesLeft = LanesLeft(lanes.count)
-    for (index, lane) in lanes.enumerated() {
-      lane.loop.enter()
-      lane.pipeline = snapshot.pipeline
-      before.pipeline.leases[index].notifyWhenNone { [self] in if lanesLeft.isLast() { retire(before) } }
-      lane.loop.leave()
-    }
-    snapshot.serve(after: before)
-  }
-
-  /// Ends the parts of a snapshot that no other snapshot has. Called after its last transfer.
-  private func retire(_ snapshot: Snapshot) {
-    let parts = snapshots.withLock { $0.release(snapshot) }
-    guard !parts.isEmpty else { return }
-    ending.update { $0 += 1 }
-    // The parts are ended on another thread, because the instances wait for calls that may need a lane.
-    let isStarted = SystemThread.start("sluice-end") { [ending] in
-      for part in parts.reversed() { part.end(within: .seconds(5)) }
-      ending.update { $0 -= 1 }
-    }
-    if !isStarted { ending.update { $0 -= 1 } }
-  }
-
   /// Ends all parts. Call it when the process ends.
   func close() {
-    guard !isClosed.exchange(true, ordering: .relaxed) else { return }
-    // A plan that a thread takes afterwards must not use the instances that end here.
-    let snapshot = snapshots.withLock { snapshots in
-      let ended = snapshots.published
-      snapshots.publish(Snapshot.empty(ended.configuration, number: ended.number + 1, loops: Self.laneCount))
-      return ended
-    }
-    for part in snapshot.parts.reversed() { part.end(within: Self.endLimit) }
-    _ = ending.wait(upTo: Self.endLimit) { $0 == 0 ? () : nil }
-    hosting.runtime.close(within: Self.endLimit)
+    pipeline.close()
     callOuts.threads.close(within: Self.endLimit)
-    alarm.close()
   }
-}
-
-/// Counts the lanes that have transfers on a replaced snapshot.
-private final class LanesLeft: Sendable {
-  private let count: Atomic<Int>
-
-  init(_ count: Int) { self.count = Atomic(count) }
-
-  /// Called when a lane has no more transfers. Returns true for the last lane.
-  func isLast() -> Bool { count.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
 }

@@ -1,5 +1,6 @@
 import CAttachABI
 import SluiceAttachRules
+import SluiceForeign
 import SluiceLoop
 import SluiceMessages
 import SluicePipeline

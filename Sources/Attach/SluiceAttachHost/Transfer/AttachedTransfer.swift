@@ -1,5 +1,6 @@
 import CAttachABI
 import SluiceAttachRules
+import SluiceForeign
 import SluiceLoop
 import SluiceMessages
 import SluicePipeline
@@ -8,12 +9,12 @@ import SluicePipeline
 /// begins: `transferDidContinue` ends one hop and begins the next.
 ///
 /// Unchecked because it is confined to its loop, which each call enters.
-final class AttachedTransfer: Transfer, @unchecked Sendable {
+final class AttachedTransfer: ForeignTransfer, @unchecked Sendable {
   /// How long a suspended stage without a deadline of its own may keep the program waiting.
   static let patience = Duration.seconds(30)
 
   private let pipeline: AttachedPipeline
-  let lane: AttachedLane
+  let lane: Lane
   /// The memory of the last answer, which must stay valid as the ABI promises.
   private var memory = TextMemory()
   var transaction: Transaction?
@@ -39,7 +40,7 @@ final class AttachedTransfer: Transfer, @unchecked Sendable {
   var disposition: BodyDisposition?
   var result: TransactionResult?
 
-  init(_ pipeline: AttachedPipeline, _ lane: AttachedLane) {
+  init(_ pipeline: AttachedPipeline, _ lane: Lane) {
     self.pipeline = pipeline
     self.lane = lane
   }

@@ -1,6 +1,7 @@
 import CAttachABI
 import Glibc
 import SluiceAttachRules
+import SluiceForeign
 import SluiceMessages
 import SluicePipeline
 

@@ -1,32 +1,32 @@
-import SluiceAssembly
+package import SluiceAssembly
 import SluiceJSON
 import SluiceMessages
 
 /// The document from which a process makes its pipeline: the configuration, with references in place of secrets, and
 /// the checked private copy of each library. The command writes it.
-struct Plan: Sendable {
-  struct Library: Sendable {
+package struct Plan: Sendable {
+  package struct Library: Sendable {
     /// The path of the private copy, which exists as long as the command runs.
-    var copy: String
+    package var copy: String
     /// SHA-256 in hexadecimal.
-    var hash: String
-    var buildID: String?
+    package var hash: String
+    package var buildID: String?
     /// The build id of the shared Swift runtime that the library was linked with; nil if it was not linked with a
     /// shared runtime.
-    var swiftBuildID: String?
+    package var swiftBuildID: String?
     /// Whether the plugin requires call-outs.
-    var callsOut: Bool
+    package var callsOut: Bool
   }
 
-  var configuration: Configuration
+  package var configuration: Configuration
   /// Indexed by the path in the configuration.
-  var libraries: [String: Library]
-  var explains: Bool
+  package var libraries: [String: Library]
+  package var explains: Bool
   /// The folder for the events of each process; nil if events are not written.
-  var events: String?
+  package var events: String?
 
   /// - Throws: if the bytes are not a plan, or if a reference of the configuration cannot be resolved in this process.
-  init(_ bytes: [UInt8]) throws {
+  package init(_ bytes: [UInt8]) throws {
     let document = try JSONValue(parsing: bytes, options: .rejectDuplicates)
     guard let text = document["text"]?.string, let file = document["file"]?.string else { throw Malformed() }
     // Plugins that are given by name are looked up in the installation of the command, not in that of the program.
@@ -45,8 +45,8 @@ struct Plan: Sendable {
     events = document["events"]?.string
   }
 
-  struct Malformed: Error, CustomStringConvertible {
-    var description: String {
+  package struct Malformed: Error, CustomStringConvertible {
+    package var description: String {
       "this library cannot read the plan; use the command and the library of the same release"
     }
   }

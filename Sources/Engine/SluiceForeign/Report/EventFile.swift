@@ -1,5 +1,5 @@
 import Glibc
-import SluiceAssembly
+package import SluiceAssembly
 import SluiceMessages
 import SluicePipeline
 import SluiceSupport
@@ -7,7 +7,7 @@ import Synchronization
 
 /// The events of one process, in a file of its own. They are written at the end of each transfer. The file is opened
 /// each time: the program may close a descriptor that it did not open, and use its number for something else.
-final class EventFile: Sendable {
+package final class EventFile: Sendable {
   /// A file that is longer than this is renamed to `events-PID.1.jsonl`, which replaces an earlier file of that name.
   private static let limitBytes = 64 << 20
   /// While events cannot be written, they are kept up to this size. Further events are dropped.
@@ -18,10 +18,10 @@ final class EventFile: Sendable {
   private let hasFailed = Atomic<Bool>(false)
 
   /// - Parameter folder: the folder in which the file `events-PID.jsonl` is created.
-  init(in folder: String) { path = "\(folder)/events-\(getpid())" }
+  package init(in folder: String) { path = "\(folder)/events-\(getpid())" }
 
   /// Adds the tracer that takes the events, as the last tracer of the configuration.
-  func append(to configuration: inout Configuration) {
+  package func append(to configuration: inout Configuration) {
     let secrets = configuration.secrets
     let code = StageCode(isTrusted: true) { [self] in add(EventLine.make($0, secrets)) }
     configuration.addStage("--events", code)
@@ -33,7 +33,7 @@ final class EventFile: Sendable {
 
   /// Writes the events. At the first failure, returns the reason; otherwise returns nil. Events that were not written
   /// are kept for the next call, as far as there is room.
-  func flush() -> String? {
+  package func flush() -> String? {
     held.withLock { held in
       guard !held.isEmpty else { return nil }
       let name = "\(path).jsonl"

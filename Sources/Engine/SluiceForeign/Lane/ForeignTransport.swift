@@ -1,22 +1,31 @@
-import SluiceMessages
-import SluicePipeline
+package import SluiceMessages
+package import SluicePipeline
 
-/// The transport of a loop in a foreign program: its transfers are the program's own handles. Confined to its loop.
-final class AttachedTransport: Transport {
+/// A transfer that the program makes, and not the pipeline. Confined to its loop.
+package protocol ForeignTransfer: Transfer {
+  /// The request stages are done, and the program can send the request.
+  func started(_ request: consuming Request, _ observer: any TransferObserver)
+}
+
+/// The transport of a loop in a foreign program: its transfers are the program's own. Confined to its loop.
+package final class ForeignTransport: Transport {
   /// The transfer whose request stages run now.
-  var next: AttachedTransfer?
+  package var next: (any ForeignTransfer)?
   /// The transfers whose request stages are suspended, by the transaction.
-  private var expected: [ObjectIdentifier: AttachedTransfer] = [:]
+  private var expected: [ObjectIdentifier: any ForeignTransfer] = [:]
 
-  func expect(_ transfer: AttachedTransfer, for observer: any TransferObserver) {
+  /// Notes that a request stage is suspended, so that the transport gets the request later.
+  package func expect(_ transfer: any ForeignTransfer, for observer: any TransferObserver) {
     expected[ObjectIdentifier(observer)] = transfer
   }
 
-  func forget(_ observer: any TransferObserver) {
+  package func forget(_ observer: any TransferObserver) {
     if !expected.isEmpty { expected[ObjectIdentifier(observer)] = nil }
   }
 
-  func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
+  package func start(
+    _ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver
+  ) -> any Transfer {
     guard let transfer = next.take() ?? expected.removeValue(forKey: ObjectIdentifier(observer)) else {
       return Unexpected()
     }
@@ -24,11 +33,11 @@ final class AttachedTransport: Transport {
     return transfer
   }
 
-  func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer {
+  package func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer {
     MemoryGatherer(maximumBytes: options.maximumResponseBytes)
   }
 
-  func stream(of file: FileBody) throws(TransportError) -> BodyStream {
+  package func stream(of file: FileBody) throws(TransportError) -> BodyStream {
     throw TransportError(.bodyFile, "a stage has set a body from a file, but here a body must be in memory")
   }
 
