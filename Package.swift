@@ -70,6 +70,7 @@ let wings = [
   ],
   "Command": ["SluiceCommand", "SluiceLedger"],
   "Attach": ["CAttach", "CAttachABI", "SluiceAttachRules", "SluiceAttachHost"],
+  "Envoy": ["CEnvoy", "SluiceEnvoyHost"],
   "System": [
     "CJansson", "CMicrohttpd", "CElf", "CCrypto", "CTLS", "CNGHTTP2", "CZlib", "CBrotli", "CZstd", "CIDN2",
     "CPSL", "CWithoutRuntime", "CStaticRuntime",
@@ -126,6 +127,8 @@ let package = Package(
     // the pipeline.
     .library(name: "sluice-attach", type: .dynamic, targets: ["CAttach"]),
     .library(name: "sluice-attach-host", type: .dynamic, targets: ["SluiceAttachHost"]),
+    // The module that Envoy loads.
+    .library(name: "sluice-envoy", type: .dynamic, targets: ["SluiceEnvoyHost"]),
     .library(name: "bearer-auth", type: .dynamic, targets: ["bearer-auth"]),
     .library(name: "json-edit", type: .dynamic, targets: ["json-edit"]),
     .library(name: "static-headers", type: .dynamic, targets: ["static-headers"]),
@@ -359,6 +362,28 @@ let package = Package(
           ])
         ]),
 
+    // What the module needs of Envoy's own ABI.
+    .target(name: "CEnvoy", cSettings: strictC),
+    // Contains its own Swift runtime. It exports only what Envoy looks up. Envoy unmaps its modules at the end of the
+    // process, but not a library that is linked with "nodelete".
+    .target(
+      name: "SluiceEnvoyHost",
+      dependencies: [
+        "CEnvoy", "SluiceForeign", "SluiceAssembly", "SluicePluginHost", "SluiceLoop", "SluicePipeline",
+        "SluiceTraceContext", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CCrypto",
+      ], exclude: ["exports.map"], swiftSettings: strict,
+      linkerSettings: isFetched
+        ? []
+        : [
+          .unsafeFlags([
+            "-static-stdlib", "-use-ld=lld", "-L", "\(Context.packageDirectory)/Sources/Attach/SluiceAttachHost/link",
+            "-Xclang-linker", "-static-libgcc",
+            "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/Envoy/SluiceEnvoyHost/exports.map",
+            "-Xlinker", "-Bsymbolic", "-Xlinker", "-znow", "-Xlinker", "-znodelete", "-Xlinker", "--as-needed",
+            "-Xlinker", "--gc-sections", "-Xlinker", "-zpack-relative-relocs", "-Xlinker", "--strip-debug",
+          ])
+        ]),
+
     // Checks a log of events. Separate from the command, so that tests check the events of an engine with it.
     .target(
       name: "SluiceLedger", dependencies: ["SluicePipeline", "SluiceTraceContext", "SluiceMessages"],
@@ -367,7 +392,7 @@ let package = Package(
       name: "SluiceCommand",
       dependencies: [
         "Sluice", "SluiceUpdate", "SluiceUpdateRules", "SluiceClient", "SluiceControl", "SluiceCookies", "SluiceReplay",
-        "SluiceServer", "SluiceGateway", "SluiceAssembly", "SluiceLedger", "SluicePipeline",
+        "SluiceServer", "SluiceGateway", "SluiceForeign", "SluiceAssembly", "SluiceLedger", "SluicePipeline",
         "SluiceTraceContext", "SluiceTransport", "SluiceMessages", "SluiceIDNA", "SluiceJSON",
         "SluicePluginHost", "SluicePluginFile", "SluiceCrash", "SluiceTrial", "SluiceLoop",
         "SluiceSupport", "SluicePlugin", "AWSSignatureRules", "AWSSignatureStage", "CAttachABI", "CLinux",

@@ -85,8 +85,8 @@ final class GatewayHandler: ServerHandler {
   }
 
   func refusal(_ status: Int) -> (fields: HeaderFields, body: [UInt8]) {
-    let kind = status < 500 ? GatewayRefusal.Kind.requestFault : .internalResponse
-    return (GatewayRefusal.fields(kind), GatewayRefusal.body(kind))
+    let kind = status < 500 ? ProxyError.requestFault : .internalResponse
+    return (kind.fields, kind.body)
   }
 
   // MARK: The request

@@ -8,7 +8,7 @@ import SluiceTrial
 enum CommandLineTool {
   static let commands: [CommandDescription] = [
     SendCommand.description, RunCommand.description, ServeCommand.description, AttachCommand.description,
-    DevCommand.description,
+    EnvoyCommand.plan, EnvoyCommand.config, EnvoyCommand.status, DevCommand.description,
     CheckCommand.description,
     BenchCommand.description, ReplayCommand.description, EchoCommand.description,
     VerifyTraceCommand.description, CtlCommand.status, CtlCommand.swap, CtlCommand.canary, CtlCommand.promote,
@@ -24,7 +24,8 @@ enum CommandLineTool {
   static let tree = CommandTree(
     commands,
     groups: [
-      "ctl": "Talk to a running engine", "plugin": "Create, build, inspect and check plugins",
+      "ctl": "Talk to a running engine", "envoy": "Run the pipeline inside Envoy",
+      "plugin": "Create, build, inspect and check plugins",
       "publish": "Make signed releases of plugins", "update": "Install signed releases of plugins",
     ])
 

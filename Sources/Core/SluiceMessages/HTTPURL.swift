@@ -56,6 +56,9 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// The text after the `?`, percent-encoded as given.
   public var query: String? { queryRange.map { text($0) } }
 
+  /// Path and query, as in the request line (RFC 9112 §3.2.1).
+  package var requestTarget: String { query.map { "\(path)?\($0)" } ?? path }
+
   /// The range of path and query in the UTF-8 of ``string``. If the URL has no path, the range is empty or begins with
   /// the `?`.
   package var targetRange: Range<Int> { pathRange.lowerBound..<(queryRange ?? pathRange).upperBound }

@@ -10,7 +10,7 @@ package import SluiceTraceContext
 package final class Transaction: Exchange, @unchecked Sendable {
   package typealias Completion = (TransactionResult) -> Void
 
-  let pipeline: Pipeline
+  package let pipeline: Pipeline
   let environment: LoopEnvironment
   // This is copied from the pipeline, because reading it through the pipeline would retain and release the objects in
   // between.

@@ -99,8 +99,3 @@ package struct DigestChallenge: Sendable, Hashable {
     return quoted + "\""
   }
 }
-
-extension HTTPURL {
-  /// Path and query, as in the request line (RFC 9112 §3.2.1).
-  package var requestTarget: String { query.map { "\(path)?\($0)" } ?? path }
-}

@@ -19,6 +19,11 @@ extension HostFeatures {
     return runsResponseStages ? always.union(.response) : always
   }
 
+  /// The features of the module in Envoy. Envoy itself retries, and follows redirects.
+  package static let envoy: HostFeatures = [
+    .suspend, .respond, .requestBody, .responseBody, .timers, .metrics, .values, .hops, .rewrite, .response, .document,
+  ]
+
   /// A call can be suspended and resumed: `suspend`, `resume`, `enter` and `post`.
   public static let suspend = Self(SLUICE_FEATURE_SUSPEND)
   /// A stage can answer instead of the server: `respond` in `on_request` and `on_failure`.

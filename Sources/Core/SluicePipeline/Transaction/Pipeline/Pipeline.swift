@@ -71,8 +71,8 @@ package final class Pipeline: Sendable {
   let measuresTracers: Bool
   /// Whether a stage can change the first hop of an attempt.
   let changesRequests: Bool
-  let requestStagesWantBody: Bool
-  let responseStagesWantBody: Bool
+  package let requestStagesWantBody: Bool
+  package let responseStagesWantBody: Bool
   /// The stages whose match has a path.
   let pathStages: [StageBinding]
   let takesInformational: Bool

@@ -1,0 +1,187 @@
+import CEnvoy
+import Glibc
+import SluiceAssembly
+import SluiceForeign
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluicePluginHost
+import SluiceSupport
+import SluiceTraceContext
+import Synchronization
+
+/// The pipeline of one plan folder, for all configurations of the filter that name the folder.
+final class EnvoyHost: Sendable {
+  private struct State {
+    var users = 1
+    var status = PlanStatus()
+    /// The `current` that was tried last, so that the same plan is not tried again.
+    var tried: Int?
+  }
+
+  /// The open hosts by their folder.
+  private static let opened = Locked<[String: EnvoyHost]>([:])
+
+  private let folder: PlanFolder
+  private let pipeline: ForeignPipeline
+  private let state: Locked<State>
+  /// The exchanges whose requests are on their way, by lane.
+  private let exchanges: [ExchangeTable]
+  private let watch: PlanWatch
+
+  // MARK: Configurations
+
+  /// Opens a folder, or returns its open host.
+  static func open(_ path: String) throws(EnvoyRefusal) -> EnvoyHost {
+    try opened.withLock { hosts throws(EnvoyRefusal) in
+      if let host = hosts[path] {
+        host.state.withLock { $0.users += 1 }
+        return host
+      }
+      let host = try EnvoyHost(PlanFolder(path))
+      hosts[path] = host
+      return host
+    }
+  }
+
+  /// A configuration no longer uses the host. The last one ends its threads.
+  func release() {
+    let isLast = Self.opened.withLock { hosts in
+      let users = state.withLock { state in
+        state.users -= 1
+        return state.users
+      }
+      if users == 0 { hosts[folder.path] = nil }
+      return users == 0
+    }
+    guard isLast else { return }
+    watch.stop()
+    pipeline.close()
+    PlanStatus.remove(from: folder)
+  }
+
+  private init(_ folder: PlanFolder) throws(EnvoyRefusal) {
+    self.folder = folder
+    do {
+      guard let number = try folder.currentNumber() else {
+        throw EnvoyRefusal(
+          "\(PlainText.path(folder.path)) has no plan; make one with \"sluice envoy plan -c FILE -o"
+            + " \(PlainText.path(folder.path))\"")
+      }
+      let entry = try folder.read(number)
+      let plan = try EnvoyPlan.read(entry)
+      pipeline = ForeignPipeline(
+        plan.configuration, lanes: Self.laneCount, host: "sluice envoy", features: .envoy, isShared: true,
+        callOuts: { _, _ in nil }, log: { EnvoyLog.write($0) })
+      try pipeline.take(plan, prepare: { _ in })
+      var state = State()
+      state.tried = number
+      state.status.serves(number)
+      self.state = Locked(state)
+      exchanges = pipeline.lanes.map { _ in ExchangeTable() }
+      watch = try PlanWatch(folder.path)
+    } catch let error as EnvoyRefusal { throw error } catch { throw EnvoyRefusal("\(error)") }
+    writeStatus()
+    watch.start { [weak self] in self?.look() }
+    EnvoyLog.write(.info, "plan \(state.withLock { $0.status.plan }) of \(PlainText.path(folder.path)) serves")
+  }
+
+  /// More than one lane for each worker does no harm; with fewer, workers share some.
+  private static var laneCount: Int { min(max(8, 2 * sysconf(Int32(_SC_NPROCESSORS_ONLN))), 256) }
+
+  // MARK: Plans
+
+  /// Something in the folder has changed.
+  private func look() {
+    let tried = state.withLock { $0.tried }
+    var number: Int?
+    do {
+      number = try folder.currentNumber()
+      guard let number, number != tried else { return writeStatus() }
+      let began = MonotonicClock.now
+      let plan = try EnvoyPlan.read(try folder.read(number))
+      try pipeline.take(plan, prepare: { _ in })
+      state.withLock { $0.status.serves(number) }
+      EnvoyLog.write(.info, "plan \(number) serves, after \((MonotonicClock.now - began).milliseconds) ms")
+    } catch {
+      let name = number.map { "plan \($0)" } ?? "the next plan"
+      let reason = "\(name) is refused, and plan \(state.withLock { $0.status.plan }) serves on: \(error)"
+      // A link that leads elsewhere has no number, and each look finds it again.
+      let isNew = state.withLock { $0.status.refuses(number, "\(error)") }
+      if isNew { EnvoyLog.write(.error, reason) }
+    }
+    state.withLock { $0.tried = number ?? $0.tried }
+    writeStatus()
+  }
+
+  private func writeStatus() {
+    let status = state.withLock { $0.status }
+    status.write(to: folder, pipeline.published)
+  }
+
+  // MARK: Streams
+
+  /// The lane of the calling worker.
+  var lane: Lane { pipeline.lanes[sluice_envoy_thread_number() % pipeline.lanes.count] }
+
+  private static let propagators = Propagators(["tracecontext", "baggage"].compactMap { Propagators.named($0) })
+
+  func parent(of request: borrowing Request) -> ParentContext {
+    let hasContext = request.headers.contains("traceparent") || request.headers.contains("baggage")
+    return hasContext ? Self.propagators.extract(from: request.headers).parent : ParentContext()
+  }
+
+  func log(_ level: EnvoyLog.Level, _ message: String) { EnvoyLog.writeSeldom(level, message) }
+
+  /// A transaction has ended.
+  func note(_ result: TransactionResult) {
+    guard let error = result.error, error.code != .cancelled else { return }
+    let stage = error.stage.map { "stage \"\($0)\": " } ?? ""
+    log(.warning, "transaction \(result.id) failed: \(stage)\(error.message)")
+  }
+
+  /// Lets the upstream filters find an exchange whose request is on its way.
+  func remember(_ exchange: EnvoyExchange) {
+    guard exchange.hasIssueStages else { return }
+    let index = exchange.lane.loop.index
+    exchange.stream.note("\(index) \(exchanges[index].add(exchange))", as: "exchange")
+  }
+
+  func forget(_ exchange: EnvoyExchange) { exchanges[exchange.lane.loop.index].remove(exchange) }
+
+  /// The exchange to which an attempt belongs.
+  func exchange(of attempt: EnvoyStream) -> EnvoyExchange? {
+    guard let words = attempt.noted(as: "exchange")?.split(separator: " "), words.count == 2, let index = Int(words[0]),
+      let number = Int(words[1]), exchanges.indices.contains(index)
+    else { return nil }
+    return exchanges[index][number]
+  }
+}
+
+/// The exchanges of one lane whose requests are on their way, by numbers that are not used again.
+///
+/// The lock is free nearly always: the workers that use the lane take it.
+private final class ExchangeTable: Sendable {
+  private struct State {
+    var next = 1
+    var exchanges: [Int: EnvoyExchange] = [:]
+  }
+
+  private let state = Locked(State())
+
+  func add(_ exchange: EnvoyExchange) -> Int {
+    state.withLock { state in
+      defer { state.next += 1 }
+      state.exchanges[state.next] = exchange
+      exchange.number = state.next
+      return state.next
+    }
+  }
+
+  func remove(_ exchange: EnvoyExchange) {
+    guard let number = exchange.number else { return }
+    state.withLock { $0.exchanges[number] = nil }
+  }
+
+  subscript(_ number: Int) -> EnvoyExchange? { state.withLock { $0.exchanges[number] } }
+}

@@ -1,0 +1,73 @@
+import CEnvoy
+import SluiceAssembly
+import SluiceForeign
+import SluiceMessages
+import SluicePipeline
+
+/// One attempt of Envoy to send a request, as the filter "issue" among the upstream filters of a cluster sees it.
+///
+/// Unchecked because only the worker of the stream calls it.
+final class EnvoyAttempt: EnvoyFilter, @unchecked Sendable {
+  private let host: EnvoyHost
+  private let stream: EnvoyStream
+  private var isRefused = false
+  private var scheduler: sluice_envoy_scheduler?
+
+  init(_ host: EnvoyHost, _ lane: Lane, _ stream: EnvoyStream) {
+    self.host = host
+    self.stream = stream
+    super.init(lane)
+  }
+
+  override func headers(isRequest: Bool, isLast: Bool) -> sluice_envoy_headers_status {
+    guard isRequest else { return SLUICE_ENVOY_HEADERS_CONTINUE }
+    // A request without an exchange has not passed the filter "pipeline", and the issue stages belong to an exchange.
+    guard let exchange = host.exchange(of: stream), inLane({ exchange.issue(stream) }) else { return refuse() }
+    return SLUICE_ENVOY_HEADERS_CONTINUE
+  }
+
+  override func body(isRequest: Bool, isLast: Bool) -> sluice_envoy_body_status {
+    isRequest && isRefused ? SLUICE_ENVOY_BODY_HOLD : SLUICE_ENVOY_BODY_CONTINUE
+  }
+
+  /// Ends the attempt, after the hook.
+  private func refuse() -> sluice_envoy_headers_status {
+    isRefused = true
+    scheduler = stream.makeScheduler()
+    if let scheduler { sluice_envoy_scheduler_commit(scheduler) }
+    return SLUICE_ENVOY_HEADERS_STOP
+  }
+
+  override func scheduled() {
+    let response = EnvoyReply.response(500, .internalError)
+    stream.reply(response.status, response.headers, response.body.bytes ?? [], details: "sluice_issue")
+  }
+
+  override func end() {
+    if let scheduler { sluice_envoy_scheduler_delete(scheduler) }
+    scheduler = nil
+  }
+}
+
+extension EnvoyExchange {
+  /// Runs the issue stages for an attempt. Returns false if one of them ends it.
+  fileprivate func issue(_ attempt: EnvoyStream) -> Bool {
+    guard phase == .upstream, let observer, let sent else { return false }
+    if hop.isIssued {
+      hop.takeBack(in: attempt)
+      observer.transferDidContinue(after: nil, with: sent, TransferTimings())
+    }
+    var given = HeaderFields()
+    attempt.forEachField(of: SLUICE_ENVOY_REQUEST) { name, value in
+      if name.count > 0, name[0] != UInt8(ascii: ":"), !FieldSyntax.isTransportField(name) { given.append(name, value) }
+    }
+    var fields = given
+    guard observer.transferWillIssue(&fields) else {
+      observer.transferDidEnd(TransferEnd(error: TransportError(.cancelled, "a stage ended the attempt")))
+      return false
+    }
+    hop.begin(given, fields)
+    attempt.apply(from: given, to: fields, in: BodySide.request.part)
+    return true
+  }
+}
