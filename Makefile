@@ -21,8 +21,8 @@ docdir = $(datadir)/doc/sluice
 
 BUILT = .build/$(CONFIGURATION)
 PLUGINS = bearer-auth json-edit static-headers traffic-metrics access-log error-enrichment oauth-refresh cache otlp aws-sigv4
-# The libraries that "sluice attach" loads into a program.
-ATTACHED = sluice-attach sluice-attach-host
+# The libraries that "sluice attach" loads into a program, and the module for Envoy.
+ATTACHED = sluice-attach sluice-attach-host sluice-envoy
 SDK_MODULES = CJansson CSluice SluiceSupport SluiceMessages SluiceJSON SluiceTraceContext SluicePlugin
 SWIFT_FILES = Package.swift Sources Tests plugins $(wildcard Examples Benchmarks Fuzzers/Package.swift Fuzzers/Sources share/sluice/sdk/Package.swift)
 DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)

@@ -70,12 +70,12 @@ let wings = [
   ],
   "Command": ["SluiceCommand", "SluiceLedger"],
   "Attach": ["CAttach", "CAttachABI", "SluiceAttachRules", "SluiceAttachHost"],
-  "Envoy": ["CEnvoy", "SluiceEnvoyHost"],
+  "Envoy": ["CEnvoy", "CEnvoyModule", "SluiceEnvoyHost"],
   "System": [
     "CJansson", "CMicrohttpd", "CElf", "CCrypto", "CTLS", "CNGHTTP2", "CZlib", "CBrotli", "CZstd", "CIDN2",
     "CPSL", "CWithoutRuntime", "CStaticRuntime",
   ],
-  "Kit": ["SluiceTestKit", "SluiceTestPipeline", "SluiceTestServers", "CTestKit", "CHTTPParser"],
+  "Kit": ["SluiceTestKit", "SluiceTestPipeline", "SluiceTestServers", "CTestKit", "CEnvoyPlayer", "CHTTPParser"],
 ]
 
 /// Returns where the sources of a target are.
@@ -128,7 +128,7 @@ let package = Package(
     .library(name: "sluice-attach", type: .dynamic, targets: ["CAttach"]),
     .library(name: "sluice-attach-host", type: .dynamic, targets: ["SluiceAttachHost"]),
     // The module that Envoy loads.
-    .library(name: "sluice-envoy", type: .dynamic, targets: ["SluiceEnvoyHost"]),
+    .library(name: "sluice-envoy", type: .dynamic, targets: ["SluiceEnvoyHost", "CEnvoyModule"]),
     .library(name: "bearer-auth", type: .dynamic, targets: ["bearer-auth"]),
     .library(name: "json-edit", type: .dynamic, targets: ["json-edit"]),
     .library(name: "static-headers", type: .dynamic, targets: ["static-headers"]),
@@ -364,21 +364,24 @@ let package = Package(
 
     // What the module needs of Envoy's own ABI.
     .target(name: "CEnvoy", cSettings: strictC),
-    // Contains its own Swift runtime. It exports only what Envoy looks up. Envoy unmaps its modules at the end of the
-    // process, but not a library that is linked with "nodelete".
+    // The module without the linker flags of the library, which do not fit the tests.
     .target(
       name: "SluiceEnvoyHost",
       dependencies: [
         "CEnvoy", "SluiceForeign", "SluiceAssembly", "SluicePluginHost", "SluiceLoop", "SluicePipeline",
-        "SluiceTraceContext", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CCrypto",
-      ], exclude: ["exports.map"], swiftSettings: strict,
+        "SluiceTraceContext", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CCrypto", "CLinux",
+      ], swiftSettings: strict),
+    // Linker flags for the library: it contains its own Swift runtime and exports only what Envoy looks up. Envoy unmaps
+    // its modules at the end of the process, but not a library that is linked with "nodelete".
+    .target(
+      name: "CEnvoyModule", exclude: ["exports.map"], cSettings: strictC,
       linkerSettings: isFetched
         ? []
         : [
           .unsafeFlags([
             "-static-stdlib", "-use-ld=lld", "-L", "\(Context.packageDirectory)/Sources/Attach/SluiceAttachHost/link",
             "-Xclang-linker", "-static-libgcc",
-            "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/Envoy/SluiceEnvoyHost/exports.map",
+            "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/Envoy/CEnvoyModule/exports.map",
             "-Xlinker", "-Bsymbolic", "-Xlinker", "-znow", "-Xlinker", "-znodelete", "-Xlinker", "--as-needed",
             "-Xlinker", "--gc-sections", "-Xlinker", "-zpack-relative-relocs", "-Xlinker", "--strip-debug",
           ])
@@ -465,6 +468,8 @@ let package = Package(
     .target(
       name: "CTestKit", dependencies: ["CZlib", "CZstd"], cSettings: strictC,
       linkerSettings: [.linkedLibrary("brotlienc")]),
+    // Plays the part of Envoy.
+    .target(name: "CEnvoyPlayer", dependencies: ["CEnvoy"], cSettings: strictC),
     // Three parts, so that the tests of a module build no server and no pipeline that they do not need.
     .target(name: "SluiceTestKit", dependencies: ["SluiceSupport", "CTestKit"], swiftSettings: strict),
     .target(
@@ -566,6 +571,12 @@ let package = Package(
         "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceTestKit", "SluiceTestPipeline",
       ]),
     tests("SluiceAttachRules", ["SluiceMessages"]),
+    tests(
+      "SluiceEnvoyHost",
+      [
+        "CEnvoyPlayer", "SluiceForeign", "SluicePluginHost", "SluicePluginFile", "SluiceJSON", "SluiceSupport",
+        "SluiceTestKit",
+      ]),
     tests("CacheRules", ["SluiceMessages"]),
     tests("OTLPRules", ["SluiceMessages", "SluiceJSON"]),
     tests("AWSSignatureRules", ["AWSSignatureStage", "SluiceMessages"]),

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 failed=0
 
 # The wings. Each uses only the ones before it and itself.
-wings='Core System Base Network Plugins Engine Client Attach Command'
+wings='Core System Base Network Plugins Engine Client Attach Envoy Command'
 
 # These dependencies are only there so that each product with the module "Sluice" contains them too.
 bundled='Sluice'

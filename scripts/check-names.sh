@@ -50,7 +50,7 @@ facts() {
       gsub(/\\f[BRI]/, ""); gsub(/\\-/, "-"); gsub(/[],[]/, " ")
       for (i = 1; i <= NF; i++) if ($i ~ /^-/) print "flag\t" command " " $i
     }' share/man/man1/sluice.1
-  grep -oE -e '--[a-z][a-z0-9-]+' scripts/*.sh | sed 's/^/flag	/; s/:/ /'
+  grep -oE -e '--[a-z][a-z0-9-]+' scripts/*.sh scripts/*.py | sed 's/^/flag	/; s/:/ /'
   # The options of curl that the documentation names.
   grep -ohE '"[A-Za-z0-9.:-]+"' Sources/Command/SluiceCommand/Send/Curl/CurlOptions.swift | sed 's/"//g; s/^/option\t--/; p; s/--/-/'
   grep -rohE -e '--[a-z][a-z0-9-]+' Benchmarks/Sources | sed 's/^/flag	sluice-bench /'

@@ -4,11 +4,11 @@ _sluice() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-}
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "send run serve attach dev check bench replay echo verify-trace ctl update publish plugin completion version help --help --version" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "send run serve attach envoy dev check bench replay echo verify-trace ctl update publish plugin completion version help --help --version" -- "$current")
     return
   fi
   case $command in
-    ctl | update | publish | plugin) command="$command ${COMP_WORDS[2]-}" ;;
+    envoy | ctl | update | publish | plugin) command="$command ${COMP_WORDS[2]-}" ;;
   esac
   if [ "$command" = attach ]; then
     local place=2 word
@@ -32,7 +32,7 @@ _sluice() {
   fi
   # The argument of an option.
   case "$command $previous" in
-    "send -T" | "send --upload-file" | "send -K" | "send --options" | "send --netrc-file" | "send --cookie-jar" | "send -o" | "send --output" | "send -D" | "send --dump-header" | "send --events" | "send --har" | "send --record" | "send -c" | "send --config" | "send --plugin" | "send --unix-socket" | "send --cacert" | "send -E" | "send --cert" | "send --key" | "run -c" | "run --config" | "run -i" | "run --input" | "run --from-har" | "run -o" | "run --output" | "run --events" | "run --har" | "run --record" | "run --plugin" | "run --control" | "serve -c" | "serve --config" | "serve --events" | "serve --har" | "serve --record" | "serve --access-log" | "serve --plugin" | "serve --control" | "attach -c" | "attach --config" | "dev -c" | "dev --config" | "dev -i" | "dev --input" | "check -c" | "check --config" | "bench -T" | "bench --upload-file" | "bench -c" | "bench --config" | "bench --plugin" | "bench --cacert" | "replay -c" | "replay --config" | "replay --old" | "replay --new" | "replay --answer" | "ctl status --socket" | "ctl swap -c" | "ctl swap --config" | "ctl swap --socket" | "ctl canary --socket" | "ctl promote --socket" | "ctl abort --socket" | "ctl rollback --socket" | "ctl metrics --socket" | "ctl notify --socket" | "update check -c" | "update check --config" | "update apply -c" | "update apply --config" | "update status -c" | "update status --config" | "publish init --add" | "publish init --key" | "publish sign --key" | "publish timestamp --key" | "publish rotate --add" | "publish rotate --key" | "plugin validate -c" | "plugin validate --config" | "plugin validate --answer")
+    "send -T" | "send --upload-file" | "send -K" | "send --options" | "send --netrc-file" | "send --cookie-jar" | "send -o" | "send --output" | "send -D" | "send --dump-header" | "send --events" | "send --har" | "send --record" | "send -c" | "send --config" | "send --plugin" | "send --unix-socket" | "send --cacert" | "send -E" | "send --cert" | "send --key" | "run -c" | "run --config" | "run -i" | "run --input" | "run --from-har" | "run -o" | "run --output" | "run --events" | "run --har" | "run --record" | "run --plugin" | "run --control" | "serve -c" | "serve --config" | "serve --events" | "serve --har" | "serve --record" | "serve --access-log" | "serve --plugin" | "serve --control" | "attach -c" | "attach --config" | "envoy plan -c" | "envoy plan --config" | "dev -c" | "dev --config" | "dev -i" | "dev --input" | "check -c" | "check --config" | "bench -T" | "bench --upload-file" | "bench -c" | "bench --config" | "bench --plugin" | "bench --cacert" | "replay -c" | "replay --config" | "replay --old" | "replay --new" | "replay --answer" | "ctl status --socket" | "ctl swap -c" | "ctl swap --config" | "ctl swap --socket" | "ctl canary --socket" | "ctl promote --socket" | "ctl abort --socket" | "ctl rollback --socket" | "ctl metrics --socket" | "ctl notify --socket" | "update check -c" | "update check --config" | "update apply -c" | "update apply --config" | "update status -c" | "update status --config" | "publish init --add" | "publish init --key" | "publish sign --key" | "publish timestamp --key" | "publish rotate --add" | "publish rotate --key" | "plugin validate -c" | "plugin validate --config" | "plugin validate --answer")
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
@@ -71,6 +71,9 @@ _sluice() {
     "run") options="--config --input --request --header --from-har --output --resume --concurrency --rate --max-per-host --rate-per-host --drain --events --har --record --json-bodies --metadata --plugin --control --metrics-port --log-format --log-level --no-progress --quiet --help" ;;
     "serve") options="--config --listen --to --drain --events --har --record --access-log --plugin --control --metrics-port --log-format --log-level --no-progress --quiet --help" ;;
     "attach") options="--config --explain --list --events --quiet --help" operands="-c" ;;
+    "envoy plan") options="--config --output --wait --help" ;;
+    "envoy config") options="--help" ;;
+    "envoy status") options="--json --help" ;;
     "dev") options="--config --input --listen --json --help" ;;
     "check") options="--config --json --help" ;;
     "bench") options="--request --header --data --data-binary --data-raw --data-urlencode --json --get --url-query --form --form-string --upload-file --user-agent --referer --cookie --range --oauth2-bearer --compressed --no-compressed --requests --connections --rounds --document --quiet --config --plugin --max-time --insecure --cacert --http1.1 --http2 --http2-prior-knowledge --help" ;;
@@ -101,7 +104,8 @@ _sluice() {
     "plugin build") options="--quiet --configuration --direct --static-stdlib --help" operands="-d" ;;
     "completion") options="--help" operands="-W bash,zsh,fish" ;;
     "version") options="--help" ;;
-    "help") options="--man --curl --help" operands="-W send,run,serve,attach,dev,check,bench,replay,echo,verify-trace,ctl,update,publish,plugin,completion,version,help" ;;
+    "help") options="--man --curl --help" operands="-W send,run,serve,attach,envoy,dev,check,bench,replay,echo,verify-trace,ctl,update,publish,plugin,completion,version,help" ;;
+    "envoy "*) operands="-W plan,config,status" ;;
     "ctl "*) operands="-W status,swap,canary,promote,abort,rollback,metrics,notify" ;;
     "update "*) operands="-W check,apply,status" ;;
     "publish "*) operands="-W init,key,add,sign,timestamp,rotate,show" ;;

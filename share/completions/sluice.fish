@@ -1,11 +1,12 @@
 # Completion of sluice for fish, written by "sluice completion fish".
 
 complete -c sluice -f
-set -l commands send run serve attach dev check bench replay echo verify-trace ctl update publish plugin completion version help
+set -l commands send run serve attach envoy dev check bench replay echo verify-trace ctl update publish plugin completion version help
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send requests through the pipeline and print the bodies of the responses'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run request documents, one on each line, and print a result document for each'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a serve -d 'Serve clients with the pipeline, in front of a service'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a attach -d 'Run a program whose libcurl transfers go through the pipeline'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a envoy -d 'Run the pipeline inside Envoy'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a dev -d 'Run a pipeline while its plugins are written: watch, build, swap, restart'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a check -d 'Check a configuration and its plugins'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a bench -d 'Measure what the pipeline costs each request'
@@ -19,6 +20,9 @@ complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a plugin -d '
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a completion -d 'Print the script with which a shell completes the command'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a version -d 'Show the version, the plugin ABI and the libraries in use'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a help -d 'Show the commands, or the usage of a command'
+complete -c sluice -n "__fish_seen_subcommand_from envoy; and not __fish_seen_subcommand_from plan config status" -a plan -d 'Check a configuration and pass it to Envoy'
+complete -c sluice -n "__fish_seen_subcommand_from envoy; and not __fish_seen_subcommand_from plan config status" -a config -d 'Print the parts of Envoy\'s configuration that name the filters'
+complete -c sluice -n "__fish_seen_subcommand_from envoy; and not __fish_seen_subcommand_from plan config status" -a status -d 'Show which plan each Envoy serves'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap canary promote abort rollback metrics notify" -a status -d 'Show the builds, swaps and pending work of a running engine'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap canary promote abort rollback metrics notify" -a swap -d 'Load new builds into a running engine, while requests flow'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap canary promote abort rollback metrics notify" -a canary -d 'Show the canary of a running engine: both arms, and what it waits for'
@@ -206,6 +210,19 @@ complete -c sluice -n "__fish_seen_subcommand_from attach" -l events -xa '(__fis
 complete -c sluice -n "__fish_seen_subcommand_from attach" -s q -l quiet -d 'Write errors only: no warnings, and nothing about a new plan'
 complete -c sluice -n "__fish_seen_subcommand_from attach" -s h -l help -d 'Show this help'
 complete -c sluice -n "__fish_seen_subcommand_from attach" -F -a '(__fish_complete_command)'
+
+# sluice envoy plan
+complete -c sluice -n "__fish_seen_subcommand_from envoy; and __fish_seen_subcommand_from plan" -s c -l config -rF -d 'The configuration'
+complete -c sluice -n "__fish_seen_subcommand_from envoy; and __fish_seen_subcommand_from plan" -s o -l output -x -d 'The folder of the plans; it is made if it does not exist'
+complete -c sluice -n "__fish_seen_subcommand_from envoy; and __fish_seen_subcommand_from plan" -l wait -x -d 'Wait until each running Envoy has taken or refused the plan, at most this long'
+complete -c sluice -n "__fish_seen_subcommand_from envoy; and __fish_seen_subcommand_from plan" -s h -l help -d 'Show this help'
+
+# sluice envoy config
+complete -c sluice -n "__fish_seen_subcommand_from envoy; and __fish_seen_subcommand_from config" -s h -l help -d 'Show this help'
+
+# sluice envoy status
+complete -c sluice -n "__fish_seen_subcommand_from envoy; and __fish_seen_subcommand_from status" -l json -d 'Print the result as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from envoy; and __fish_seen_subcommand_from status" -s h -l help -d 'Show this help'
 
 # sluice dev
 complete -c sluice -n "__fish_seen_subcommand_from dev" -s c -l config -rF -d 'The configuration of the pipeline; required'
@@ -431,4 +448,4 @@ complete -c sluice -n "__fish_seen_subcommand_from version" -s h -l help -d 'Sho
 complete -c sluice -n "__fish_seen_subcommand_from help" -l man -d 'Print the manual page, for man(1)'
 complete -c sluice -n "__fish_seen_subcommand_from help" -l curl -d 'Print how "sluice send" treats each option of curl, in Markdown'
 complete -c sluice -n "__fish_seen_subcommand_from help" -s h -l help -d 'Show this help'
-complete -c sluice -n "__fish_seen_subcommand_from help" -a 'send run serve attach dev check bench replay echo verify-trace ctl update publish plugin completion version help'
+complete -c sluice -n "__fish_seen_subcommand_from help" -a 'send run serve attach envoy dev check bench replay echo verify-trace ctl update publish plugin completion version help'

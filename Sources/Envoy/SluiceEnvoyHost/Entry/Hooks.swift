@@ -3,6 +3,7 @@ import SluiceForeign
 
 // The functions that hooks.c calls.
 
+/// A configuration of the filter was read. Nil refuses it.
 @c(sluice_envoy_host_open)
 public func openConfiguration(_ filter: sluice_envoy_text, _ text: sluice_envoy_text) -> UnsafeRawPointer? {
   guard let configuration = EnvoyConfiguration.open(filter: filter.string, text.string) else { return nil }
@@ -10,12 +11,14 @@ public func openConfiguration(_ filter: sluice_envoy_text, _ text: sluice_envoy_
   return UnsafeRawPointer(Unmanaged.passRetained(configuration).toOpaque())
 }
 
+/// The configuration is no longer used.
 @c(sluice_envoy_host_close)
 public func closeConfiguration(_ configuration: UnsafeRawPointer?) {
   guard let configuration else { return }
   Unmanaged<EnvoyConfiguration>.fromOpaque(configuration).takeRetainedValue().close()
 }
 
+/// A stream begins.
 @c(sluice_envoy_host_begin)
 public func beginStream(_ configuration: UnsafeRawPointer?, _ stream: UnsafeMutableRawPointer?) -> UnsafeRawPointer? {
   guard let configuration, let stream else { return nil }
@@ -26,12 +29,14 @@ public func beginStream(_ configuration: UnsafeRawPointer?, _ stream: UnsafeMuta
   return UnsafeRawPointer(Unmanaged.passRetained(filter).toOpaque())
 }
 
+/// Envoy has destroyed the filter of a stream.
 @c(sluice_envoy_host_end)
 public func endStream(_ stream: UnsafeRawPointer?) {
   guard let stream else { return }
   Unmanaged<EnvoyFilter>.fromOpaque(stream).takeRetainedValue().end()
 }
 
+/// A head has arrived.
 @c(sluice_envoy_host_headers)
 public func takeHeaders(
   _ stream: UnsafeRawPointer?, _ isRequest: Bool, _ isLast: Bool
@@ -39,16 +44,19 @@ public func takeHeaders(
   filter(stream)?.headers(isRequest: isRequest, isLast: isLast) ?? SLUICE_ENVOY_HEADERS_CONTINUE
 }
 
+/// A piece of a body has arrived.
 @c(sluice_envoy_host_body)
 public func takeBody(_ stream: UnsafeRawPointer?, _ isRequest: Bool, _ isLast: Bool) -> sluice_envoy_body_status {
   filter(stream)?.body(isRequest: isRequest, isLast: isLast) ?? SLUICE_ENVOY_BODY_CONTINUE
 }
 
+/// Trailers have arrived.
 @c(sluice_envoy_host_trailers)
 public func takeTrailers(_ stream: UnsafeRawPointer?, _ isRequest: Bool) -> sluice_envoy_headers_status {
   filter(stream)?.trailers(isRequest: isRequest) ?? SLUICE_ENVOY_HEADERS_CONTINUE
 }
 
+/// A commit of a scheduler has arrived.
 @c(sluice_envoy_host_scheduled)
 public func takeScheduled(_ stream: UnsafeRawPointer?) { filter(stream)?.scheduled() }
 

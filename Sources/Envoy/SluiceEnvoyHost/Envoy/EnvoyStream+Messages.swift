@@ -72,6 +72,24 @@ extension EnvoyStream {
     name.withText { set($0.buffer.span, to: value.utf8.span, in: side.part) }
   }
 
+  /// Sets a field, reads it back, and removes it.
+  func readsBack() -> Bool {
+    let name: StaticString = "x-sluice-check"
+    set(name, to: "1", in: .request)
+    var found = 0
+    forEachField(of: BodySide.request.part) { field, value in
+      if FieldSyntax.equals(field, name), FieldSyntax.equals(value, "1") { found += 1 }
+    }
+    name.withText { set($0.buffer.span, to: nil, in: BodySide.request.part) }
+    forEachField(of: BodySide.request.part) { field, _ in if FieldSyntax.equals(field, name) { found += 1 } }
+    return found == 1
+  }
+
+  /// The length of a body is not known before its end.
+  func removeLength(of side: BodySide) {
+    ("content-length" as StaticString).withText { set($0.buffer.span, to: nil, in: side.part) }
+  }
+
   /// Says how long a body is that a stage has set.
   func setLength(_ count: Int, of side: BodySide) {
     set("content-length", to: String(count), in: side)

@@ -49,6 +49,18 @@ struct EnvoyStream {
     return (bytes.isEmpty ? .empty : .bytes(bytes), isBuffered ? SLUICE_ENVOY_BUFFERED : SLUICE_ENVOY_RECEIVED)
   }
 
+  /// Takes the piece of a body with which the hook was called.
+  func takePiece(of side: BodySide) -> [UInt8] {
+    var bytes: [UInt8] = []
+    appendBody(of: side, SLUICE_ENVOY_RECEIVED, to: &bytes)
+    if !bytes.isEmpty { _ = sluice_envoy_drain(filter, side == .request, SLUICE_ENVOY_RECEIVED, bytes.count) }
+    return bytes
+  }
+
+  func append(_ bytes: [UInt8], to side: BodySide, in place: sluice_envoy_place) {
+    if !bytes.isEmpty { _ = bytes.span.withText { sluice_envoy_append(filter, side == .request, place, $0) } }
+  }
+
   private func appendBody(of side: BodySide, _ place: sluice_envoy_place, to bytes: inout [UInt8]) {
     withPieces(of: side, place) { pieces in
       for piece in pieces { bytes.append(copying: piece.buffer.span) }

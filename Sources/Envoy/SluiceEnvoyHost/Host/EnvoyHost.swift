@@ -25,9 +25,10 @@ final class EnvoyHost: Sendable {
   private let folder: PlanFolder
   private let pipeline: ForeignPipeline
   private let state: Locked<State>
-  /// The exchanges whose requests are on their way, by lane.
-  private let exchanges: [ExchangeTable]
+  /// The filters whose requests are on their way, by the index of the lane.
+  let onTheirWay: [FilterTable]
   private let watch: PlanWatch
+  private let selfCheck = Atomic<Int>(0)
 
   // MARK: Configurations
 
@@ -78,7 +79,7 @@ final class EnvoyHost: Sendable {
       state.tried = number
       state.status.serves(number)
       self.state = Locked(state)
-      exchanges = pipeline.lanes.map { _ in ExchangeTable() }
+      onTheirWay = pipeline.lanes.map { _ in FilterTable() }
       watch = try PlanWatch(folder.path)
     } catch let error as EnvoyRefusal { throw error } catch { throw EnvoyRefusal("\(error)") }
     writeStatus()
@@ -121,6 +122,28 @@ final class EnvoyHost: Sendable {
 
   // MARK: Streams
 
+  /// Envoy does not check with which of its versions a module works. So the module sets a field of the first stream, and
+  /// reads it back. Returns false if that fails; then no stream passes.
+  func works(with stream: EnvoyStream) -> Bool {
+    switch selfCheck.load(ordering: .relaxed) {
+    case Self.passed: return true
+    case Self.failed: return false
+    default: break
+    }
+    let hasPassed = stream.readsBack()
+    selfCheck.store(hasPassed ? Self.passed : Self.failed, ordering: .relaxed)
+    if !hasPassed {
+      EnvoyLog.write(
+        .error,
+        "a header that the module has set cannot be read back; this version of Envoy is not supported, and no"
+          + " stream passes")
+    }
+    return hasPassed
+  }
+
+  private static let passed = 1
+  private static let failed = 2
+
   /// The lane of the calling worker.
   var lane: Lane { pipeline.lanes[sluice_envoy_thread_number() % pipeline.lanes.count] }
 
@@ -139,49 +162,27 @@ final class EnvoyHost: Sendable {
     let stage = error.stage.map { "stage \"\($0)\": " } ?? ""
     log(.warning, "transaction \(result.id) failed: \(stage)\(error.message)")
   }
-
-  /// Lets the upstream filters find an exchange whose request is on its way.
-  func remember(_ exchange: EnvoyExchange) {
-    guard exchange.hasIssueStages else { return }
-    let index = exchange.lane.loop.index
-    exchange.stream.note("\(index) \(exchanges[index].add(exchange))", as: "exchange")
-  }
-
-  func forget(_ exchange: EnvoyExchange) { exchanges[exchange.lane.loop.index].remove(exchange) }
-
-  /// The exchange to which an attempt belongs.
-  func exchange(of attempt: EnvoyStream) -> EnvoyExchange? {
-    guard let words = attempt.noted(as: "exchange")?.split(separator: " "), words.count == 2, let index = Int(words[0]),
-      let number = Int(words[1]), exchanges.indices.contains(index)
-    else { return nil }
-    return exchanges[index][number]
-  }
 }
 
-/// The exchanges of one lane whose requests are on their way, by numbers that are not used again.
-///
-/// The lock is free nearly always: the workers that use the lane take it.
-private final class ExchangeTable: Sendable {
+/// Filters by numbers that are not used again. The lock is free nearly always, because one worker uses the table.
+final class FilterTable: Sendable {
   private struct State {
     var next = 1
-    var exchanges: [Int: EnvoyExchange] = [:]
+    var filters: [Int: EnvoyFilter] = [:]
   }
 
   private let state = Locked(State())
 
-  func add(_ exchange: EnvoyExchange) -> Int {
+  /// Returns the filter's number.
+  func add(_ filter: EnvoyFilter) -> Int {
     state.withLock { state in
       defer { state.next += 1 }
-      state.exchanges[state.next] = exchange
-      exchange.number = state.next
+      state.filters[state.next] = filter
       return state.next
     }
   }
 
-  func remove(_ exchange: EnvoyExchange) {
-    guard let number = exchange.number else { return }
-    state.withLock { $0.exchanges[number] = nil }
-  }
+  func remove(_ number: Int) { state.withLock { $0.filters[number] = nil } }
 
-  subscript(_ number: Int) -> EnvoyExchange? { state.withLock { $0.exchanges[number] } }
+  subscript(_ number: Int) -> EnvoyFilter? { state.withLock { $0.filters[number] } }
 }

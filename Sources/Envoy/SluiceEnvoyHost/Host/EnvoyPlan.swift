@@ -1,5 +1,6 @@
 import CCrypto
 import SluiceForeign
+import SluiceJSON
 import SluiceMessages
 
 /// Reads a plan, and checks its libraries again.
@@ -8,7 +9,10 @@ enum EnvoyPlan {
   private static let libraryLimitBytes = 256 << 20
 
   static func read(_ entry: PlanFolder.Entry) throws -> Plan {
-    let plan = try Plan(entry.text)
+    let plan: Plan
+    do { plan = try Plan(entry.text) } catch let error as JSONError {
+      throw PlanFolder.Fault("\(PlainText.path("\(entry.folder)/\(PlanFolder.planName)")): \(error)")
+    }
     for (path, library) in plan.libraries {
       guard library.copy.hasPrefix("\(entry.folder)/"),
         !library.copy.dropFirst(entry.folder.utf8.count + 1).contains("/")

@@ -1,6 +1,7 @@
 import CEnvoy
 import SluiceAssembly
 import SluiceForeign
+import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 
@@ -22,7 +23,7 @@ final class EnvoyAttempt: EnvoyFilter, @unchecked Sendable {
   override func headers(isRequest: Bool, isLast: Bool) -> sluice_envoy_headers_status {
     guard isRequest else { return SLUICE_ENVOY_HEADERS_CONTINUE }
     // A request without an exchange has not passed the filter "pipeline", and the issue stages belong to an exchange.
-    guard let exchange = host.exchange(of: stream), inLane({ exchange.issue(stream) }) else { return refuse() }
+    guard let exchange = EnvoyExchange.of(stream, host), inLane({ exchange.issue(stream) }) else { return refuse() }
     return SLUICE_ENVOY_HEADERS_CONTINUE
   }
 
@@ -50,6 +51,22 @@ final class EnvoyAttempt: EnvoyFilter, @unchecked Sendable {
 }
 
 extension EnvoyExchange {
+  /// Lets the upstream filters of this stream find the exchange.
+  func becomeFindable() {
+    let index = lane.loop.index
+    let number = host.onTheirWay[index].add(self)
+    self.number = number
+    stream.note("\(index) \(number)", as: "exchange")
+  }
+
+  /// The exchange to which an attempt belongs.
+  fileprivate static func of(_ attempt: EnvoyStream, _ host: EnvoyHost) -> EnvoyExchange? {
+    guard let words = attempt.noted(as: "exchange")?.split(separator: " "), words.count == 2, let index = Int(words[0]),
+      let number = Int(words[1]), host.onTheirWay.indices.contains(index)
+    else { return nil }
+    return host.onTheirWay[index][number] as? EnvoyExchange
+  }
+
   /// Runs the issue stages for an attempt. Returns false if one of them ends it.
   fileprivate func issue(_ attempt: EnvoyStream) -> Bool {
     guard phase == .upstream, let observer, let sent else { return false }

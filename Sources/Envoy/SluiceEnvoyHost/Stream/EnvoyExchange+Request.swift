@@ -7,6 +7,11 @@ import SluicePipeline
 extension EnvoyExchange {
   func requestHeaders(isLast: Bool) -> sluice_envoy_headers_status {
     isRequestWhole = isLast
+    guard host.works(with: stream) else {
+      decision = .reply(EnvoyReply.response(500, .internalError))
+      awaitDecision()
+      return SLUICE_ENVOY_HEADERS_STOP
+    }
     do throws(MessageError) { original = try Request(of: stream, urls: lane.urls) } catch {
       host.log(.warning, "a request is refused: \(error)")
       decision = .reply(EnvoyReply.response(400, .requestFault))
@@ -17,33 +22,73 @@ extension EnvoyExchange {
       phase = .gatheringRequest
       return SLUICE_ENVOY_HEADERS_STOP
     }
-    return begin(isLast ? .empty : .stream(Self.passingBody), in: SLUICE_ENVOY_RECEIVED)
-      ? SLUICE_ENVOY_HEADERS_CONTINUE : SLUICE_ENVOY_HEADERS_STOP
+    let body: Body
+    if isLast {
+      body = .empty
+    } else if lane.pipeline.changesRequestPieces {
+      let pieces = RequestPieces()
+      requestPieces = pieces
+      body = pieces.makeBody()
+    } else {
+      body = .stream(Self.passingBody)
+    }
+    return begin(body, in: SLUICE_ENVOY_RECEIVED) ? SLUICE_ENVOY_HEADERS_CONTINUE : SLUICE_ENVOY_HEADERS_STOP
   }
 
   func requestBody(isLast: Bool) -> sluice_envoy_body_status {
     switch phase {
     case .gatheringRequest:
       return isLast && beginWhole() ? SLUICE_ENVOY_BODY_CONTINUE : SLUICE_ENVOY_BODY_BUFFER
-    case .request: return SLUICE_ENVOY_BODY_HOLD
-    case .response, .gatheringResponse: noteContinuedRequest()
-    case .upstream, .passing, .over: break
+    case .request:
+      // The stages get the pieces when the request is sent.
+      takeRequestPiece(isLast: isLast)
+      return SLUICE_ENVOY_BODY_HOLD
+    case .upstream, .response, .gatheringResponse, .passing, .over: break
     }
+    takeRequestPiece(isLast: isLast)
+    guard passRequestPieces(to: SLUICE_ENVOY_RECEIVED) else { return SLUICE_ENVOY_BODY_HOLD }
+    noteContinuedRequest()
     return SLUICE_ENVOY_BODY_CONTINUE
   }
 
   func requestTrailers() -> sluice_envoy_headers_status {
     switch phase {
     case .gatheringRequest: return beginWhole() ? SLUICE_ENVOY_HEADERS_CONTINUE : SLUICE_ENVOY_HEADERS_STOP
-    case .request: return SLUICE_ENVOY_HEADERS_STOP
-    case .response, .gatheringResponse: noteContinuedRequest()
-    case .upstream, .passing, .over: break
+    case .request:
+      requestPieces?.append([], isLast: true)
+      return SLUICE_ENVOY_HEADERS_STOP
+    case .upstream, .response, .gatheringResponse, .passing, .over: break
     }
+    requestPieces?.append([], isLast: true)
+    guard passRequestPieces(to: SLUICE_ENVOY_BUFFERED) else { return SLUICE_ENVOY_HEADERS_STOP }
+    noteContinuedRequest()
     return SLUICE_ENVOY_HEADERS_CONTINUE
   }
 
+  private func takeRequestPiece(isLast: Bool) {
+    requestPieces?.append(stream.takePiece(of: .request), isLast: isLast)
+  }
+
+  /// Passes on what has come out of the stages. Returns whether the request goes on.
+  func passRequestPieces(to place: sluice_envoy_place) -> Bool {
+    guard let requestPieces, phase != .over else { return true }
+    do {
+      stream.append(try requestPieces.take(), to: .request, in: place)
+    } catch {
+      // The transaction knows which stage has failed.
+      observer?.transferDidEnd(
+        TransferEnd(error: error as? TransportError ?? TransportError(.bodyFile, "\(error)")))
+      awaitDecision()
+      return false
+    }
+    isRequestHeld = requestPieces.isHeld
+    if isRequestHeld { awaitDecision() }
+    return !isRequestHeld
+  }
+
   private func noteContinuedRequest() {
-    if !sluice_envoy_continues_sides_apart() { cannotContinueResponse = true }
+    let isWaiting = phase == .response || phase == .gatheringResponse
+    if isWaiting, !sluice_envoy_continues_sides_apart() { cannotContinueResponse = true }
   }
 
   /// The body is complete. Returns whether the request goes on now.
@@ -89,7 +134,14 @@ extension EnvoyExchange {
     stream.apply(from: original.headers, to: request.headers, in: BodySide.request.part)
     sent = request
     phase = .upstream
-    host.remember(self)
+    if let requestPieces, case .stream(let passed) = request.body {
+      requestPieces.passed = passed
+      // The stages can change the length.
+      if passed.byteCount == nil { stream.removeLength(of: .request) }
+      // A message continues once, so the head waits for the pieces that have arrived before it was sent.
+      if isInScheduled, !passRequestPieces(to: SLUICE_ENVOY_BUFFERED) { return false }
+    }
+    if hasIssueStages { becomeFindable() }
     return true
   }
 

@@ -50,10 +50,30 @@ extension EnvoyExchange {
     case .response:
       // A body that must be gathered cannot wait for room.
       return lane.pipeline.responseStagesWantBody ? SLUICE_ENVOY_BODY_BUFFER : SLUICE_ENVOY_BODY_HOLD
-    case .passing: if isLast { observer?.transferDidEnd(TransferEnd()) }
+    case .passing:
+      guard passesPieces else {
+        if isLast { observer?.transferDidEnd(TransferEnd()) }
+        return SLUICE_ENVOY_BODY_CONTINUE
+      }
+      let piece = stream.takePiece(of: .response)
+      isPaused = observer?.transferDidReceive(piece) == .pause
+      if isLast { observer?.transferDidEnd(TransferEnd()) }
+      return passResponsePieces(to: SLUICE_ENVOY_RECEIVED) ? SLUICE_ENVOY_BODY_CONTINUE : SLUICE_ENVOY_BODY_HOLD
     case .gatheringRequest, .request, .upstream, .over: break
     }
     return SLUICE_ENVOY_BODY_CONTINUE
+  }
+
+  private var passesPieces: Bool { transaction?.pipeline.changesResponsePieces ?? false }
+
+  /// Passes on what has come out of the stages. Returns whether the response goes on.
+  func passResponsePieces(to place: sluice_envoy_place) -> Bool {
+    stream.append(responseOutput, to: .response, in: place)
+    responseOutput = []
+    // At the end, stages can still hold bytes until the transaction is over.
+    isResponseHeld = decision != nil || (isResponseWhole && !isComplete) || (isPaused && !isResponseWhole)
+    if isResponseHeld { awaitDecision() }
+    return !isResponseHeld
   }
 
   func responseTrailers() -> sluice_envoy_headers_status {
@@ -61,7 +81,10 @@ extension EnvoyExchange {
     switch phase {
     case .gatheringResponse: return endWhole() ? SLUICE_ENVOY_HEADERS_CONTINUE : SLUICE_ENVOY_HEADERS_STOP
     case .response: return SLUICE_ENVOY_HEADERS_STOP
-    case .passing: observer?.transferDidEnd(TransferEnd())
+    case .passing:
+      let passesPieces = passesPieces
+      observer?.transferDidEnd(TransferEnd())
+      if passesPieces, !passResponsePieces(to: SLUICE_ENVOY_BUFFERED) { return SLUICE_ENVOY_HEADERS_STOP }
     case .gatheringRequest, .request, .upstream, .over: break
     }
     return SLUICE_ENVOY_HEADERS_CONTINUE
@@ -94,8 +117,10 @@ extension EnvoyExchange {
   func passOn(_ head: Response) -> Bool {
     change(to: head)
     phase = .passing
-    if isResponseWhole { observer?.transferDidEnd(TransferEnd()) }
-    return true
+    guard isResponseWhole else { return true }
+    let passesPieces = passesPieces
+    observer?.transferDidEnd(TransferEnd())
+    return !passesPieces || passResponsePieces(to: SLUICE_ENVOY_BUFFERED)
   }
 
   /// Passes on a response with its body. Returns whether it goes on.

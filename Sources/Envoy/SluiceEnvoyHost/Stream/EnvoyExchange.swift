@@ -58,7 +58,19 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
   /// The request after the request stages.
   var sent: Request?
   var hop = EnvoyHop()
-  /// Its number in the table of the host, for upstream filters.
+  /// The body of the request, if stages see its pieces.
+  var requestPieces: RequestPieces?
+  /// Whether a piece of the request waits for a stage.
+  var isRequestHeld = false
+  /// What has come out of the response stages that see pieces, and was not passed on yet.
+  var responseOutput: [UInt8] = []
+  /// Whether a stage has asked for no more pieces of the response now.
+  var isPaused = false
+  /// Whether the response waits for a stage that sees its pieces, or for the end of the transaction.
+  var isResponseHeld = false
+  /// Whether Envoy has called the hook `scheduled`, in which the message waits in Envoy's buffer.
+  private(set) var isInScheduled = false
+  /// Its number among the filters whose requests are on their way.
   var number: Int?
   /// Whether the body of a message is complete. Envoy has buffered it if there is one.
   var isRequestWhole = false
@@ -73,6 +85,8 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
   /// Whether a hook of this stream runs, which carries decisions out when it ends.
   private var isInHook = false
   private var isScheduled = false
+  /// Whether Envoy has destroyed the filter.
+  private var isEnded = false
 
   init(_ host: EnvoyHost, _ lane: Lane, _ stream: EnvoyStream) {
     self.host = host
@@ -142,7 +156,7 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
     if decision != nil { wake() }
   }
 
-  private var isComplete = false
+  private(set) var isComplete = false
 
   private func complete(_ result: TransactionResult) {
     isComplete = true
@@ -151,40 +165,55 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
     observer = nil
     host.note(result)
     guard phase != .over else { return }
-    if let error = result.error {
-      if phase == .passing { return }
-      return decide(.reply(EnvoyReply.failure(error)))
-    }
+    // After the head of a response, Envoy resets the stream instead.
+    if let error = result.error { return decide(.reply(EnvoyReply.failure(error))) }
     guard let response = result.response else { return }
     switch phase {
     case .gatheringRequest, .request: decide(.reply(response))
     case .response, .gatheringResponse: decide(.whole(response))
-    case .upstream, .passing, .over: break
+    case .passing: if isResponseHeld, !isInHook { wake() }
+    case .upstream, .over: break
     }
   }
 
   // MARK: Decisions
 
+  /// What is told to Envoy after the lane was left.
   private enum Step {
     case none
     case goOn(BodySide)
     case reply(Response)
   }
 
-  /// Called by Envoy after a commit. Envoy can destroy the stream inside the last call.
+  /// Called by Envoy after a commit. Envoy can destroy the stream inside of each call.
   override func scheduled() {
-    let step = inHook { nextStep() }
-    switch step {
-    case .none: break
-    case .goOn(let side): stream.continue(side)
-    case .reply(let response):
-      stream.reply(
-        response.status, EnvoyReply.fields(response, isGRPC: isGRPC), response.body.bytes ?? [], details: "sluice")
+    let (first, second) = inHook {
+      isScheduled = false
+      isInScheduled = true
+      defer { isInScheduled = false }
+      return (pieceStep(), nextStep())
+    }
+    for step in [first, second] {
+      switch step {
+      case .none: break
+      case .goOn(let side): if !isEnded { stream.continue(side) }
+      case .reply(let response):
+        if isEnded { return }
+        stream.reply(
+          response.status, EnvoyReply.fields(response, isGRPC: isGRPC), response.body.bytes ?? [], details: "sluice")
+      }
     }
   }
 
+  /// Passes on pieces that have waited for a stage.
+  private func pieceStep() -> Step {
+    guard phase != .over, decision == nil else { return .none }
+    if isRequestHeld, passRequestPieces(to: SLUICE_ENVOY_BUFFERED) { return .goOn(.request) }
+    if isResponseHeld, passResponsePieces(to: SLUICE_ENVOY_BUFFERED) { return .goOn(.response) }
+    return .none
+  }
+
   private func nextStep() -> Step {
-    isScheduled = false
     guard phase != .over, let decision = decision.take() else { return .none }
     if case .reply(let response) = decision { return answer(response) }
     let side: BodySide
@@ -250,7 +279,8 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
   override func end() {
     inLane {
       end(as: .over)
-      host.forget(self)
+      if let number { host.onTheirWay[lane.loop.index].remove(number) }
+      isEnded = true
       if let scheduler { sluice_envoy_scheduler_delete(scheduler) }
       scheduler = nil
     }
@@ -266,8 +296,14 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
 
   /// The response stages were suspended, and have decided about the body.
   func proceed(_ disposition: BodyDisposition) { take(disposition) }
-  func resumeReceiving() {}
-  func resumeSending() {}
+  func resumeReceiving() {
+    isPaused = false
+    if isResponseHeld { wakeOutsideHook() }
+  }
+
+  func resumeSending() { if isRequestHeld { wakeOutsideHook() } }
+
+  private func wakeOutsideHook() { if !isInHook { wake() } }
 
   /// The transaction has decided about the body of the response.
   func take(_ disposition: BodyDisposition) {
@@ -283,6 +319,9 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
 
   func begin(_ head: Response) { finalHead = head }
 
-  /// Never called, because the body passes inside Envoy.
-  func receive(_ piece: [UInt8]) -> BodyProgress { .proceed }
+  /// Called only if stages see the pieces of the body. Otherwise, the body passes inside Envoy.
+  func receive(_ piece: [UInt8]) -> BodyProgress {
+    responseOutput += piece
+    return .proceed
+  }
 }

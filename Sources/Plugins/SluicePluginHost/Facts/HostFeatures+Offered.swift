@@ -21,7 +21,9 @@ extension HostFeatures {
 
   /// The features of the module in Envoy. Envoy itself retries, and follows redirects.
   package static let envoy: HostFeatures = [
-    .suspend, .respond, .requestBody, .responseBody, .timers, .metrics, .values, .hops, .rewrite, .response, .document,
+    .suspend, .respond, .requestBody, .responseBody, .streamedBody, .timers, .metrics, .values, .hops, .rewrite,
+    .response,
+    .document,
   ]
 
   /// A call can be suspended and resumed: `suspend`, `resume`, `enter` and `post`.

@@ -76,8 +76,8 @@ package final class Pipeline: Sendable {
   /// The stages whose match has a path.
   let pathStages: [StageBinding]
   let takesInformational: Bool
-  let changesRequestPieces: Bool
-  let changesResponsePieces: Bool
+  package let changesRequestPieces: Bool
+  package let changesResponsePieces: Bool
   let retriesStatuses: Bool
   let retriesFailures: Bool
   let answersChallenges: Bool

@@ -61,10 +61,3 @@ final class EnvoyConfiguration: Sendable {
 
   func close() { host.release() }
 }
-
-/// Why the module refuses a configuration or a plan.
-struct EnvoyRefusal: Error {
-  let reason: String
-
-  init(_ reason: String) { self.reason = reason }
-}
