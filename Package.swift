@@ -572,11 +572,7 @@ let package = Package(
       ]),
     tests("SluiceAttachRules", ["SluiceMessages"]),
     tests(
-      "SluiceEnvoyHost",
-      [
-        "CEnvoyPlayer", "SluiceForeign", "SluicePluginHost", "SluicePluginFile", "SluiceJSON", "SluiceSupport",
-        "SluiceTestKit",
-      ]),
+      "SluiceEnvoyHost", ["CEnvoyPlayer", "SluicePluginHost", "SluicePluginFile", "SluiceJSON", "SluiceTestKit"]),
     tests("CacheRules", ["SluiceMessages"]),
     tests("OTLPRules", ["SluiceMessages", "SluiceJSON"]),
     tests("AWSSignatureRules", ["AWSSignatureStage", "SluiceMessages"]),

@@ -1,5 +1,7 @@
 import CEnvoyPlayer
 import Glibc
+// The hooks of CEnvoy call it.
+import SluiceEnvoyHost
 import SluiceJSON
 import SluicePluginFile
 import SluicePluginHost
