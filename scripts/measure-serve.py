@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What "sluice serve" costs beside other proxies: processor time of the proxy for each request.
 
-  scripts/measure-serve.py [--over http1|tls|http2] [--envoy PROGRAM] [--rounds N] [--requests N] [--connections N]
-                           [SLUICE...]
+  scripts/measure-serve.py [--over http1|tls|http2] [--envoy PROGRAM] [--filters] [--rounds N] [--requests N]
+                           [--connections N] [SLUICE...]
   scripts/measure-serve.py --count [SLUICE]
 
 Each round measures every proxy once, in a new order. The medians, their quarters, and the ratios to the floor and to
@@ -18,6 +18,9 @@ C stages, headers and metrics.
 --over is what the clients speak: HTTP/1.1 in clear text, HTTP/1.1 over TLS 1.3, or HTTP/2 over TLS 1.3. Over TLS, the
 client is h2load (Debian's nghttp2-client), also with one request at a time on each connection. The proxies speak
 HTTP/1.1 in clear text to the service. Each round opens its connections, so a request has its share of a handshake.
+
+--filters also measures Envoy with one filter: the module of the first SLUICE, with five C stages, headers and metrics;
+and a script in Lua.
 
 --count counts, with valgrind, the instructions in user space and the allocations that each request costs. Prints one
 line for each pipeline, as scripts/count-instructions.sh does.
@@ -78,13 +81,16 @@ def find(program):
     return shutil.which(program, path=os.environ.get("PATH", os.defpath) + ":/usr/sbin")
 
 
-def peer_file(folder, name, over, **values):
-    """Writes the configuration of another proxy."""
-    text = (PEERS / name).read_text().replace("#clear " if over == "http1" else "#tls ", "")
+def peer_file(folder, name, over, parts=(), **values):
+    """Writes the configuration of another proxy, with these parts of it."""
+    text = (PEERS / name).read_text()
+    for part in ("clear" if over == "http1" else "tls", *parts):
+        text = text.replace(f"#{part} ", "")
     for word, value in values.items():
         text = text.replace(word, str(value))
-    (folder / name).write_text(text)
-    return folder / name
+    path = folder / "-".join([*parts, name])
+    path.write_text(text)
+    return path
 
 
 def five_stages(libraries):
@@ -172,6 +178,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--over", choices=["http1", "tls", "http2"], default="http1")
     parser.add_argument("--envoy", metavar="PROGRAM")
+    parser.add_argument("--filters", action="store_true")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--requests", type=int, default=20000)
     parser.add_argument("--connections", type=int, default=32)
@@ -212,10 +219,11 @@ def measure(arguments, folder):
     def add(name, port, command, **options):
         proxies[name] = (port, start(1, port, command, **options))
 
-    def add_peer(name, program, file, command, **options):
+    def add_peer(name, program, file, command, parts=(), **options):
         if find(program):
             port = free_port()
-            path = peer_file(folder, file, over, PORT=port, UPSTREAM=origin, CERTIFICATE=certificate)
+            path = peer_file(
+                folder, file, over, parts, PORT=port, UPSTREAM=origin, CERTIFICATE=certificate, PLANS=folder / "plans")
             add(name, port, [find(program)] + command + [path], **options)
 
     origin = free_port()
@@ -225,8 +233,18 @@ def measure(arguments, folder):
         add("floor", port, [peer, "floor", port, origin])
     add_peer("nginx", "nginx", "nginx.conf", ["-p", folder, "-c"], stderr=subprocess.DEVNULL)
     add_peer("HAProxy", "haproxy", "haproxy.cfg", ["-db", "-f"])
-    add_peer("Envoy", arguments.envoy or "envoy", "envoy.yaml", [
-        "--concurrency", 1, "--disable-hot-restart", "--log-level", "error", "-c"])
+    envoy = [arguments.envoy or "envoy", "envoy.yaml", [
+        "--concurrency", 1, "--disable-hot-restart", "--log-level", "error", "-c"]]
+    add_peer("Envoy", *envoy)
+    if arguments.filters:
+        library = pathlib.Path(arguments.commands[0]).resolve().parent
+        plan = folder / "plan.json"
+        plan.write_text(json.dumps(five_stages(library)))
+        subprocess.run([arguments.commands[0], "envoy", "plan", "-c", plan, "-o", folder / "plans"], check=True,
+                       stdout=subprocess.DEVNULL)
+        environment = os.environ | {"ENVOY_DYNAMIC_MODULES_SEARCH_PATH": str(library)}
+        add_peer("Envoy, five C stages", *envoy, ["module"], env=environment)
+        add_peer("Envoy, Lua", *envoy, ["lua"])
     for index, command in enumerate(arguments.commands):
         mark = f" {index + 1}" if len(arguments.commands) > 1 else ""
         stages = five_stages(pathlib.Path(command).resolve().parent)

@@ -25,6 +25,10 @@ WEAK void CALLBACK(http_send_response)(void);
 WEAK void CALLBACK(http_set_dynamic_metadata_string)(void);
 WEAK void CALLBACK(http_get_metadata_string)(void);
 WEAK void CALLBACK(http_filter_get_attribute_string)(void);
+WEAK void CALLBACK(http_filter_config_define_counter)(void);
+WEAK void CALLBACK(http_filter_config_define_gauge)(void);
+WEAK void CALLBACK(http_filter_increment_counter)(void);
+WEAK void CALLBACK(http_filter_set_gauge)(void);
 
 // MARK: Functions of Envoy 1.36 and 1.37
 
@@ -112,7 +116,9 @@ bool sluice_envoy_is_known(const char **missing) {
                 NEEDED(http_filter_scheduler_new), NEEDED(http_filter_scheduler_commit),
                 NEEDED(http_filter_scheduler_delete), NEEDED(log), NEEDED(http_send_response),
                 NEEDED(http_set_dynamic_metadata_string), NEEDED(http_get_metadata_string),
-                NEEDED(http_filter_get_attribute_string)},
+                NEEDED(http_filter_get_attribute_string), NEEDED(http_filter_config_define_counter),
+                NEEDED(http_filter_config_define_gauge), NEEDED(http_filter_increment_counter),
+                NEEDED(http_filter_set_gauge)},
     later[] = {NEEDED(http_get_headers_size), NEEDED(http_get_headers), NEEDED(http_set_header), NEEDED(http_add_header),
                NEEDED(http_get_body_chunks_size), NEEDED(http_get_body_chunks), NEEDED(http_append_body),
                NEEDED(http_drain_body), NEEDED(http_received_buffered_request_body),
@@ -281,6 +287,38 @@ bool sluice_envoy_attribute(sluice_envoy_filter filter, enum sluice_envoy_attrib
   typedef bool get(void *, uint32_t, const char **, size_t *);
   AS(get, http_filter_get_attribute_string);
   return call(filter, attribute, &value->bytes, &value->length);
+}
+
+typedef void any_function(void);
+
+bool sluice_envoy_define(void *envoy, bool is_counter, text name, size_t *id) {
+  any_function *function =
+      is_counter ? CALLBACK(http_filter_config_define_counter) : CALLBACK(http_filter_config_define_gauge);
+  // The result 0 is success.
+  if (is_new()) {
+    typedef uint32_t define(void *, text, text *, size_t, size_t *);
+    return ((define *)function)(envoy, name, NULL, 0, id) == 0;
+  }
+  typedef uint32_t define(void *, const char *, size_t, size_t *);
+  return ((define *)function)(envoy, name.bytes, name.length, id) == 0;
+}
+
+static void report(any_function *function, sluice_envoy_filter filter, size_t id, uint64_t value) {
+  if (is_new()) {
+    typedef uint32_t change(void *, size_t, text *, size_t, uint64_t);
+    (void)((change *)function)(filter, id, NULL, 0, value);
+  } else {
+    typedef uint32_t change(void *, size_t, uint64_t);
+    (void)((change *)function)(filter, id, value);
+  }
+}
+
+void sluice_envoy_count(sluice_envoy_filter filter, size_t counter, uint64_t value) {
+  report(CALLBACK(http_filter_increment_counter), filter, counter, value);
+}
+
+void sluice_envoy_measure(sluice_envoy_filter filter, size_t gauge, uint64_t value) {
+  report(CALLBACK(http_filter_set_gauge), filter, gauge, value);
 }
 
 void sluice_envoy_log(enum sluice_envoy_level level, text line) {

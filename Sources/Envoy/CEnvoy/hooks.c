@@ -10,8 +10,7 @@ const char *HOOK(program_init)(void) { return sluice_envoy_version_mark(); }
 // Envoy 1.36 passes addresses and lengths instead of texts. On x86-64 and arm64 these are in the same registers.
 const void *HOOK(http_filter_config_new)(void *, text, text);
 const void *HOOK(http_filter_config_new)(void *envoy, text name, text configuration) {
-  (void)envoy;
-  return sluice_envoy_host_open(name, configuration);
+  return sluice_envoy_host_open(envoy, name, configuration);
 }
 
 void HOOK(http_filter_config_destroy)(const void *);
@@ -20,6 +19,12 @@ void HOOK(http_filter_config_destroy)(const void *configuration) { sluice_envoy_
 const void *HOOK(http_filter_new)(const void *, void *);
 const void *HOOK(http_filter_new)(const void *configuration, void *filter) {
   return sluice_envoy_host_begin(configuration, filter);
+}
+
+void HOOK(http_filter_stream_complete)(void *, const void *);
+void HOOK(http_filter_stream_complete)(void *filter, const void *stream) {
+  (void)filter;
+  sluice_envoy_host_complete(stream);
 }
 
 void HOOK(http_filter_destroy)(const void *);
@@ -73,7 +78,6 @@ void HOOK(http_filter_scheduled)(void *filter, const void *stream, uint64_t even
   void HOOK(name)(void *filter, const void *stream) {     \
     (void)filter, (void)stream;                           \
   }
-UNUSED_HOOK(http_filter_stream_complete)
 UNUSED_HOOK(http_filter_http_callout_done)
 UNUSED_HOOK(http_filter_http_stream_headers)
 UNUSED_HOOK(http_filter_http_stream_data)

@@ -317,6 +317,21 @@ import Testing
       #expect(fixture.status?["swaps"]?.integer == 1)
     }
 
+    @Test func `streams and plans are counted among Envoy's metrics`() async throws {
+      let plugin = try await EnvoyFixture.plugin(request: #"return sluice_fail(host, exchange, "closed", "closed");"#)
+      let fixture = try EnvoyFixture(plugin, "request")
+      let configuration = try #require(fixture.open())
+      let before = ["transactions", "failures", "swaps"].map { player_metric("sluice_\($0)") }
+      try await fixture.waitForPlan(
+        try fixture.publish(EnvoyFixture.configuration(plugin, "request"), [plugin.path]))
+      let worker = EnvoyWorker()
+      let stream = PlayedStream(configuration, worker)
+      #expect(!stream.request() && worker.turn() == 1)
+      stream.destroy()
+      let after = ["transactions", "failures", "swaps"].map { player_metric("sluice_\($0)") }
+      #expect(zip(before, after).map { $1 - $0 } == [1, 1, 1] && player_metric("sluice_plan") == 2)
+    }
+
     enum Damage: CaseIterable, CustomTestStringConvertible {
       case hash, elsewhere, writable, truncated, missing, configuration
 

@@ -363,6 +363,62 @@ void CALLBACK(http_filter_scheduler_delete)(struct link *link) {
   pthread_mutex_unlock(mutex);
 }
 
+static pthread_mutex_t metrics_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+  char *name;
+  uint64_t value;
+} metrics[64];
+
+static uint32_t define(text name, size_t *id) {
+  pthread_mutex_lock(&metrics_mutex);
+  size_t place = 0;
+  while (metrics[place].name && strncmp(metrics[place].name, name.bytes, name.length) != 0) place++;
+  if (metrics[place].name == NULL) metrics[place].name = strndup(name.bytes, name.length);
+  pthread_mutex_unlock(&metrics_mutex);
+  *id = place;
+  return 0;
+}
+
+uint64_t player_metric(const char *name) {
+  uint64_t value = 0;
+  pthread_mutex_lock(&metrics_mutex);
+  for (size_t place = 0; metrics[place].name; place++) {
+    if (strcmp(metrics[place].name, name) == 0) value = metrics[place].value;
+  }
+  pthread_mutex_unlock(&metrics_mutex);
+  return value;
+}
+
+uint32_t CALLBACK(http_filter_config_define_counter)(void *envoy, text name, text *labels, size_t count, size_t *id);
+uint32_t CALLBACK(http_filter_config_define_counter)(void *envoy, text name, text *labels, size_t count, size_t *id) {
+  (void)envoy, (void)labels, (void)count;
+  return define(name, id);
+}
+
+uint32_t CALLBACK(http_filter_config_define_gauge)(void *envoy, text name, text *labels, size_t count, size_t *id);
+uint32_t CALLBACK(http_filter_config_define_gauge)(void *envoy, text name, text *labels, size_t count, size_t *id) {
+  (void)envoy, (void)labels, (void)count;
+  return define(name, id);
+}
+
+uint32_t CALLBACK(http_filter_increment_counter)(void *filter, size_t id, text *labels, size_t count, uint64_t value);
+uint32_t CALLBACK(http_filter_increment_counter)(void *filter, size_t id, text *labels, size_t count, uint64_t value) {
+  (void)filter, (void)labels, (void)count;
+  pthread_mutex_lock(&metrics_mutex);
+  metrics[id].value += value;
+  pthread_mutex_unlock(&metrics_mutex);
+  return 0;
+}
+
+uint32_t CALLBACK(http_filter_set_gauge)(void *filter, size_t id, text *labels, size_t count, uint64_t value);
+uint32_t CALLBACK(http_filter_set_gauge)(void *filter, size_t id, text *labels, size_t count, uint64_t value) {
+  (void)filter, (void)labels, (void)count;
+  pthread_mutex_lock(&metrics_mutex);
+  metrics[id].value = value;
+  pthread_mutex_unlock(&metrics_mutex);
+  return 0;
+}
+
 size_t CALLBACK(http_get_headers_size)(struct player_stream *stream, uint32_t part);
 size_t CALLBACK(http_get_headers_size)(struct player_stream *stream, uint32_t part) {
   return stream->fields[part].count;

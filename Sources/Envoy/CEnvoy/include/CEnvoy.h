@@ -121,6 +121,12 @@ bool sluice_envoy_noted(sluice_envoy_filter, sluice_envoy_text key, sluice_envoy
 /// Reads an attribute of the stream.
 bool sluice_envoy_attribute(sluice_envoy_filter, enum sluice_envoy_attribute, sluice_envoy_text *value);
 
+/// Makes a counter or a gauge while a configuration is opened. Returns whether `id` was set.
+bool sluice_envoy_define(void *envoy, bool is_counter, sluice_envoy_text name, size_t *id);
+/// Adds to a counter, or sets a gauge.
+void sluice_envoy_count(sluice_envoy_filter, size_t counter, uint64_t value);
+void sluice_envoy_measure(sluice_envoy_filter, size_t gauge, uint64_t value);
+
 /// Writes a line to Envoy's log. From any thread.
 void sluice_envoy_log(enum sluice_envoy_level, sluice_envoy_text);
 
@@ -130,11 +136,14 @@ size_t sluice_envoy_thread_number(void);
 // MARK: Hooks, implemented by SluiceEnvoyHost
 
 /// A configuration of the filter was read. NULL refuses it.
-const void *sluice_envoy_host_open(sluice_envoy_text filter_name, sluice_envoy_text configuration);
+/// - envoy: what `sluice_envoy_define` takes, until this returns.
+const void *sluice_envoy_host_open(void *envoy, sluice_envoy_text filter_name, sluice_envoy_text configuration);
 /// The configuration is no longer used.
 void sluice_envoy_host_close(const void *configuration);
 /// A stream begins. The result is what the other functions get as `stream`.
 const void *sluice_envoy_host_begin(const void *configuration, sluice_envoy_filter);
+/// A stream has ended, and its filter is about to be destroyed.
+void sluice_envoy_host_complete(const void *stream);
 /// The filter of a stream was destroyed. It is not called again.
 void sluice_envoy_host_end(const void *stream);
 /// A head has arrived.

@@ -13,14 +13,18 @@ final class EnvoyConfiguration: Sendable {
 
   private let host: EnvoyHost
   private let kind: Kind
+  private let metrics: EnvoyMetrics?
 
-  private init(_ host: EnvoyHost, _ kind: Kind) {
+  private init(_ host: EnvoyHost, _ kind: Kind, _ metrics: EnvoyMetrics?) {
     self.host = host
     self.kind = kind
+    self.metrics = metrics
   }
 
   /// Opens the pipeline of a configuration. Nil after an error, which is logged.
-  static func open(filter name: String, _ text: String) -> EnvoyConfiguration? {
+  static func open(
+    _ envoy: UnsafeMutableRawPointer?, filter name: String, _ text: String
+  ) -> EnvoyConfiguration? {
     do throws(EnvoyRefusal) {
       var missing: UnsafePointer<CChar>?
       guard sluice_envoy_is_known(&missing) else {
@@ -32,7 +36,8 @@ final class EnvoyConfiguration: Sendable {
           "filter_name is \(PlainText.quote(name)); it must be \"pipeline\", for an HTTP filter, or \"issue\", for an"
             + " upstream filter")
       }
-      return EnvoyConfiguration(try EnvoyHost.open(try folder(text)), kind)
+      let folder = try folder(text)
+      return EnvoyConfiguration(try EnvoyHost.open(folder), kind, kind == .pipeline ? EnvoyMetrics(envoy) : nil)
     } catch {
       EnvoyLog.write(.error, error.reason)
       return nil
@@ -54,7 +59,7 @@ final class EnvoyConfiguration: Sendable {
   func makeFilter(_ stream: EnvoyStream) -> EnvoyFilter {
     let lane = host.lane
     switch kind {
-    case .pipeline: return EnvoyExchange(host, lane, stream)
+    case .pipeline: return EnvoyExchange(host, lane, stream, metrics)
     case .issue: return EnvoyAttempt(host, lane, stream)
     }
   }

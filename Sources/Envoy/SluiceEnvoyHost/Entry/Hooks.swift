@@ -5,8 +5,10 @@ import SluiceForeign
 
 /// A configuration of the filter was read. Nil refuses it.
 @c(sluice_envoy_host_open)
-public func openConfiguration(_ filter: sluice_envoy_text, _ text: sluice_envoy_text) -> UnsafeRawPointer? {
-  guard let configuration = EnvoyConfiguration.open(filter: filter.string, text.string) else { return nil }
+public func openConfiguration(
+  _ envoy: UnsafeMutableRawPointer?, _ filter: sluice_envoy_text, _ text: sluice_envoy_text
+) -> UnsafeRawPointer? {
+  guard let configuration = EnvoyConfiguration.open(envoy, filter: filter.string, text.string) else { return nil }
   // The reference is released in `closeConfiguration`.
   return UnsafeRawPointer(Unmanaged.passRetained(configuration).toOpaque())
 }
@@ -28,6 +30,10 @@ public func beginStream(_ configuration: UnsafeRawPointer?, _ stream: UnsafeMuta
   // The reference is released in `endStream`.
   return UnsafeRawPointer(Unmanaged.passRetained(filter).toOpaque())
 }
+
+/// A stream has ended, and its filter is about to be destroyed.
+@c(sluice_envoy_host_complete)
+public func completeStream(_ stream: UnsafeRawPointer?) { filter(stream)?.complete() }
 
 /// Envoy has destroyed the filter of a stream.
 @c(sluice_envoy_host_end)

@@ -14,6 +14,8 @@ class EnvoyFilter: @unchecked Sendable {
   func body(isRequest: Bool, isLast: Bool) -> sluice_envoy_body_status { SLUICE_ENVOY_BODY_CONTINUE }
   func trailers(isRequest: Bool) -> sluice_envoy_headers_status { SLUICE_ENVOY_HEADERS_CONTINUE }
   func scheduled() {}
+  /// The stream has ended.
+  func complete() {}
   func end() {}
 
   /// Envoy can destroy a filter inside of a call from the lane.

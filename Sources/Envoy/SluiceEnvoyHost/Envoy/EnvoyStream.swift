@@ -118,6 +118,12 @@ struct EnvoyStream {
 
   func makeScheduler() -> sluice_envoy_scheduler? { sluice_envoy_scheduler_new(filter) }
 
+  // MARK: Metrics
+
+  func count(_ counter: Int, _ number: Int) { sluice_envoy_count(filter, counter, UInt64(number)) }
+
+  func measure(_ gauge: Int, _ value: Int) { sluice_envoy_measure(filter, gauge, UInt64(value)) }
+
   // MARK: Facts
 
   func note(_ value: String, as key: StaticString) {

@@ -29,6 +29,7 @@ final class EnvoyHost: Sendable {
   let onTheirWay: [FilterTable]
   private let watch: PlanWatch
   private let selfCheck = Atomic<Int>(0)
+  private let hasPlanChanges = Atomic<Bool>(true)
 
   // MARK: Configurations
 
@@ -117,7 +118,14 @@ final class EnvoyHost: Sendable {
 
   private func writeStatus() {
     let status = state.withLock { $0.status }
+    hasPlanChanges.store(true, ordering: .relaxed)
     status.write(to: folder, pipeline.published)
+  }
+
+  /// What has changed about plans since the last call; nil if nothing has.
+  func takePlanChanges() -> EnvoyMetrics.PlanChanges? {
+    guard hasPlanChanges.exchange(false, ordering: .relaxed) else { return nil }
+    return state.withLock { $0.status.takeChanges() }
   }
 
   // MARK: Streams

@@ -15,6 +15,7 @@ struct PlanStatus: Sendable {
   private var swaps = -1
   private var refused = 0
   private var lastRefusal: (plan: Int?, reason: String)?
+  private var reported = (swaps: 0, refused: 0)
 
   mutating func serves(_ plan: Int) {
     self.plan = plan
@@ -28,6 +29,12 @@ struct PlanStatus: Sendable {
     refused += 1
     lastRefusal = (plan, reason)
     return true
+  }
+
+  /// What has changed since the last call.
+  mutating func takeChanges() -> EnvoyMetrics.PlanChanges {
+    defer { reported = (swaps, refused) }
+    return EnvoyMetrics.PlanChanges(swaps: swaps - reported.swaps, refused: refused - reported.refused, plan: plan)
   }
 
   func write(to folder: PlanFolder, _ snapshot: Snapshot) {

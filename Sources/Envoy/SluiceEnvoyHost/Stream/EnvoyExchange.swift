@@ -50,6 +50,7 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
 
   let host: EnvoyHost
   let stream: EnvoyStream
+  private let metrics: EnvoyMetrics?
   var phase = Phase.request
   var decision: Decision?
   /// The request and the response as Envoy has them.
@@ -88,9 +89,10 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
   /// Whether Envoy has destroyed the filter.
   private var isEnded = false
 
-  init(_ host: EnvoyHost, _ lane: Lane, _ stream: EnvoyStream) {
+  init(_ host: EnvoyHost, _ lane: Lane, _ stream: EnvoyStream, _ metrics: EnvoyMetrics?) {
     self.host = host
     self.stream = stream
+    self.metrics = metrics
     super.init(lane)
   }
 
@@ -157,12 +159,14 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
   }
 
   private(set) var isComplete = false
+  private var error: TransactionError?
 
   private func complete(_ result: TransactionResult) {
     isComplete = true
     if let transaction { lane.transport.forget(transaction) }
     transaction = nil
     observer = nil
+    error = result.error
     host.note(result)
     guard phase != .over else { return }
     // After the head of a response, Envoy resets the stream instead.
@@ -273,6 +277,15 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
   func end(as phase: Phase) {
     self.phase = phase
     transaction?.cancel()
+  }
+
+  override func complete() {
+    guard let metrics else { return }
+    inLane {
+      end(as: .over)
+      if original != nil { metrics.count(error, on: stream) }
+      if let changes = host.takePlanChanges() { metrics.report(changes, on: stream) }
+    }
   }
 
   /// Envoy has destroyed the filter.

@@ -52,6 +52,9 @@ const char *player_stream_reply_body(const struct player_stream *, size_t *count
 /// The address of the upstream, once there is one.
 void player_stream_set_upstream(struct player_stream *, const char *address);
 
+/// The value of a counter or gauge, for all configurations together.
+uint64_t player_metric(const char *name);
+
 /// Takes the lines that were logged since the last call, as one text. The caller frees it.
 char *player_take_log(void);
 
