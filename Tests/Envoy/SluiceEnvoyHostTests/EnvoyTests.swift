@@ -92,6 +92,18 @@ import Testing
       #expect(stream.respond())
     }
 
+    @Test func `a stage that stays suspended ends at its deadline`() async throws {
+      let plugin = try await PluginCompiler.compile("resumes-elsewhere", name: "stage", defines: ["NEVER=1"])
+      let text =
+        "{\"plugins\": {\"stage\": {\"library\": \"\(plugin.path)\", \"deadline\": \"20ms\"}}, \"request\": [\"stage\"]}"
+      let fixture = try EnvoyFixture(text, [plugin.path])
+      let configuration = try #require(fixture.open())
+      let worker = EnvoyWorker()
+      let stream = PlayedStream(configuration, worker)
+      #expect(!stream.request() && worker.turn() == 1)
+      #expect(stream.reply == 500)
+    }
+
     @Test func `a request whose URL is refused is 400`() async throws {
       let plugin = try await EnvoyFixture.plugin()
       let fixture = try EnvoyFixture(plugin, "request")
@@ -238,9 +250,12 @@ import Testing
       #expect(!stream.body("!", ofRequest: false, isLast: false))
       #expect(worker.turn() == 1)
       #expect(stream.passedBody(ofRequest: false) == "a<late>")
-      #expect(!stream.body("!", ofRequest: false, isLast: true))
-      #expect(worker.turn() == 1)
-      #expect(stream.passedBody(ofRequest: false) == "a<late><late>")
+      // Pieces that arrive before the stage has resumed wait.
+      #expect(!stream.body("!", ofRequest: false, isLast: false))
+      stream.body("b", ofRequest: false, isLast: false)
+      stream.body("c", ofRequest: false, isLast: true)
+      while !stream.passedBody(ofRequest: false).hasSuffix("bc") { if worker.turn() == 0 { break } }
+      #expect(stream.passedBody(ofRequest: false) == "a<late><late>bc")
     }
   }
 
@@ -272,18 +287,37 @@ import Testing
       #expect(stream.respond() && stream.reply == nil)
     }
 
-    @Test func `without the upstream filter, no response passes`() async throws {
+    @Test func `without an upstream filter, no request is sent`() async throws {
       let fixture = try await Self.fixture()
       let pipeline = try #require(fixture.open())
       let worker = EnvoyWorker()
       let stream = PlayedStream(pipeline, worker)
-      #expect(stream.request())
-      #expect(!stream.respond())
-      #expect(worker.turn() == 1)
+      #expect(!stream.request() && worker.turn() == 1)
+      #expect(stream.reply == 502 && !stream.hasPassed(ofRequest: true))
+    }
+
+    @Test func `a response from a cluster without the upstream filter does not pass`() async throws {
+      let fixture = try await Self.fixture()
+      let pipeline = try #require(fixture.open())
+      _ = try #require(fixture.open("issue"))
+      let worker = EnvoyWorker()
+      let stream = PlayedStream(pipeline, worker)
+      #expect(stream.request() && !stream.respond() && worker.turn() == 1)
       #expect(stream.reply == 502)
       // What Envoy answers without an upstream passes.
       let other = PlayedStream(pipeline, worker)
       #expect(other.request() && other.respond(503, isLocal: true))
+    }
+
+    @Test func `without issue stages, an upstream filter lets each attempt pass`() async throws {
+      let plugin = try await EnvoyFixture.plugin(request: #"sluice_set_request_header(host, exchange, "x-a", "1");"#)
+      let fixture = try EnvoyFixture(plugin, "request")
+      let (pipeline, issue) = (try #require(fixture.open()), try #require(fixture.open("issue")))
+      let worker = EnvoyWorker()
+      let stream = PlayedStream(pipeline, worker)
+      #expect(stream.request())
+      #expect(PlayedStream(issue, worker, attemptOf: stream).request() && stream.respond())
+      #expect(PlayedStream(issue, worker).request())
     }
 
     @Test func `an attempt that has not passed the pipeline fails`() async throws {

@@ -37,7 +37,8 @@ final class EnvoyConfiguration: Sendable {
             + " upstream filter")
       }
       let folder = try folder(text)
-      return EnvoyConfiguration(try EnvoyHost.open(folder), kind, kind == .pipeline ? EnvoyMetrics(envoy) : nil)
+      return EnvoyConfiguration(
+        try EnvoyHost.open(folder, isIssue: kind == .issue), kind, kind == .pipeline ? EnvoyMetrics(envoy) : nil)
     } catch {
       EnvoyLog.write(.error, error.reason)
       return nil
@@ -64,5 +65,5 @@ final class EnvoyConfiguration: Sendable {
     }
   }
 
-  func close() { host.release() }
+  func close() { host.release(isIssue: kind == .issue) }
 }

@@ -49,11 +49,14 @@ struct EnvoyStream {
     return (bytes.isEmpty ? .empty : .bytes(bytes), isBuffered ? SLUICE_ENVOY_BUFFERED : SLUICE_ENVOY_RECEIVED)
   }
 
-  /// Takes the piece of a body with which the hook was called.
-  func takePiece(of side: BodySide) -> [UInt8] {
+  /// Takes what has arrived of a body out of Envoy.
+  func takePieces(of side: BodySide) -> [UInt8] {
     var bytes: [UInt8] = []
-    appendBody(of: side, SLUICE_ENVOY_RECEIVED, to: &bytes)
-    if !bytes.isEmpty { _ = sluice_envoy_drain(filter, side == .request, SLUICE_ENVOY_RECEIVED, bytes.count) }
+    for place in [SLUICE_ENVOY_BUFFERED, SLUICE_ENVOY_RECEIVED] {
+      let before = bytes.count
+      appendBody(of: side, place, to: &bytes)
+      if bytes.count > before { _ = sluice_envoy_drain(filter, side == .request, place, bytes.count - before) }
+    }
     return bytes
   }
 

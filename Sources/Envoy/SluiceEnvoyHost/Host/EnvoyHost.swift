@@ -29,25 +29,35 @@ final class EnvoyHost: Sendable {
   let onTheirWay: [FilterTable]
   private let watch: PlanWatch
   private let selfCheck = Atomic<Int>(0)
+  private let issueFilters = Atomic<Int>(0)
   private let hasPlanChanges = Atomic<Bool>(true)
 
   // MARK: Configurations
 
   /// Opens a folder, or returns its open host.
-  static func open(_ path: String) throws(EnvoyRefusal) -> EnvoyHost {
+  ///
+  /// - Parameter isIssue: whether the configuration is that of an upstream filter.
+  static func open(_ path: String, isIssue: Bool) throws(EnvoyRefusal) -> EnvoyHost {
     try opened.withLock { hosts throws(EnvoyRefusal) in
-      if let host = hosts[path] {
+      let host: EnvoyHost
+      if let known = hosts[path] {
+        host = known
         host.state.withLock { $0.users += 1 }
-        return host
+      } else {
+        host = try EnvoyHost(PlanFolder(path))
+        hosts[path] = host
       }
-      let host = try EnvoyHost(PlanFolder(path))
-      hosts[path] = host
+      if isIssue { host.issueFilters.add(1, ordering: .relaxed) }
       return host
     }
   }
 
+  /// Whether any cluster has the upstream filter.
+  var hasIssueFilters: Bool { issueFilters.load(ordering: .relaxed) > 0 }
+
   /// A configuration no longer uses the host. The last one ends its threads.
-  func release() {
+  func release(isIssue: Bool) {
+    if isIssue { issueFilters.subtract(1, ordering: .relaxed) }
     let isLast = Self.opened.withLock { hosts in
       let users = state.withLock { state in
         state.users -= 1
@@ -75,7 +85,7 @@ final class EnvoyHost: Sendable {
       pipeline = ForeignPipeline(
         plan.configuration, lanes: Self.laneCount, host: "sluice envoy", features: .envoy, isShared: true,
         callOuts: { _, _ in nil }, log: { EnvoyLog.write($0) })
-      try pipeline.take(plan, prepare: { _ in })
+      try pipeline.take(plan, prepare: Self.limitSuspensions)
       var state = State()
       state.tried = number
       state.status.serves(number)
@@ -86,6 +96,17 @@ final class EnvoyHost: Sendable {
     writeStatus()
     watch.start { [weak self] in self?.look() }
     EnvoyLog.write(.info, "plan \(state.withLock { $0.status.plan }) of \(PlainText.path(folder.path)) serves")
+  }
+
+  /// A request waits at most this long for a suspended stage that has no `deadline` of its own. Elsewhere, the deadline of
+  /// the transaction ends such a call, but Envoy decides how long a transaction lasts.
+  private static let patience = Duration.seconds(30)
+
+  private static func limitSuspensions(_ configuration: inout Configuration) {
+    let stages = Set((configuration.request + configuration.response).map(\.plugin))
+    for index in configuration.plugins.indices where stages.contains(configuration.plugins[index].name) {
+      configuration.plugins[index].deadline = configuration.plugins[index].deadline ?? patience
+    }
   }
 
   /// More than one lane for each worker does no harm; with fewer, workers share some.
@@ -102,7 +123,7 @@ final class EnvoyHost: Sendable {
       guard let number, number != tried else { return writeStatus() }
       let began = MonotonicClock.now
       let plan = try EnvoyPlan.read(try folder.read(number))
-      try pipeline.take(plan, prepare: { _ in })
+      try pipeline.take(plan, prepare: Self.limitSuspensions)
       state.withLock { $0.status.serves(number) }
       EnvoyLog.write(.info, "plan \(number) serves, after \((MonotonicClock.now - began).milliseconds) ms")
     } catch {

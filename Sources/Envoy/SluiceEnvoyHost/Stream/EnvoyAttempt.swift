@@ -22,9 +22,11 @@ final class EnvoyAttempt: EnvoyFilter, @unchecked Sendable {
 
   override func headers(isRequest: Bool, isLast: Bool) -> sluice_envoy_headers_status {
     guard isRequest else { return SLUICE_ENVOY_HEADERS_CONTINUE }
-    // A request without an exchange has not passed the filter "pipeline", and the issue stages belong to an exchange.
-    guard let exchange = EnvoyExchange.of(stream, host), inLane({ exchange.issue(stream) }) else { return refuse() }
-    return SLUICE_ENVOY_HEADERS_CONTINUE
+    // A request without an exchange has not passed the filter "pipeline", and issue stages belong to an exchange.
+    let passes = inLane {
+      EnvoyExchange.of(stream, host)?.issue(stream) ?? lane.pipeline.issueStages.isEmpty
+    }
+    return passes ? SLUICE_ENVOY_HEADERS_CONTINUE : refuse()
   }
 
   override func body(isRequest: Bool, isLast: Bool) -> sluice_envoy_body_status {

@@ -41,46 +41,46 @@ extension EnvoyExchange {
       return isLast && beginWhole() ? SLUICE_ENVOY_BODY_CONTINUE : SLUICE_ENVOY_BODY_BUFFER
     case .request:
       // The stages get the pieces when the request is sent.
-      takeRequestPiece(isLast: isLast)
+      isRequestOver = isLast
       return SLUICE_ENVOY_BODY_HOLD
     case .upstream, .response, .gatheringResponse, .passing, .over: break
     }
-    takeRequestPiece(isLast: isLast)
+    isRequestOver = isLast
     guard passRequestPieces(to: SLUICE_ENVOY_RECEIVED) else { return SLUICE_ENVOY_BODY_HOLD }
     noteContinuedRequest()
     return SLUICE_ENVOY_BODY_CONTINUE
   }
 
   func requestTrailers() -> sluice_envoy_headers_status {
+    isRequestOver = true
     switch phase {
     case .gatheringRequest: return beginWhole() ? SLUICE_ENVOY_HEADERS_CONTINUE : SLUICE_ENVOY_HEADERS_STOP
-    case .request:
-      requestPieces?.append([], isLast: true)
-      return SLUICE_ENVOY_HEADERS_STOP
+    case .request: return SLUICE_ENVOY_HEADERS_STOP
     case .upstream, .response, .gatheringResponse, .passing, .over: break
     }
-    requestPieces?.append([], isLast: true)
     guard passRequestPieces(to: SLUICE_ENVOY_BUFFERED) else { return SLUICE_ENVOY_HEADERS_STOP }
     noteContinuedRequest()
     return SLUICE_ENVOY_HEADERS_CONTINUE
   }
 
-  private func takeRequestPiece(isLast: Bool) {
-    requestPieces?.append(stream.takePiece(of: .request), isLast: isLast)
-  }
-
-  /// Passes on what has come out of the stages. Returns whether the request goes on.
+  /// Passes what has arrived to the stages, and what has come out of them on. Returns whether the request goes on. While a
+  /// piece waits for a stage, further ones stay in Envoy's buffer, which stops reading when it is full.
   func passRequestPieces(to place: sluice_envoy_place) -> Bool {
     guard let requestPieces, phase != .over else { return true }
+    var output: [UInt8] = []
     do {
-      stream.append(try requestPieces.take(), to: .request, in: place)
+      output += try requestPieces.take()
+      if !requestPieces.isHeld {
+        requestPieces.append(stream.takePieces(of: .request), isLast: isRequestOver)
+        output += try requestPieces.take()
+      }
     } catch {
       // The transaction knows which stage has failed.
-      observer?.transferDidEnd(
-        TransferEnd(error: error as? TransportError ?? TransportError(.bodyFile, "\(error)")))
+      observer?.transferDidEnd(TransferEnd(error: error as? TransportError ?? TransportError(.bodyFile, "\(error)")))
       awaitDecision()
       return false
     }
+    stream.append(output, to: .request, in: place)
     isRequestHeld = requestPieces.isHeld
     if isRequestHeld { awaitDecision() }
     return !isRequestHeld
@@ -117,6 +117,7 @@ extension EnvoyExchange {
   /// Changes the request in Envoy. Returns whether it goes on.
   func send(_ request: Request, in place: sluice_envoy_place) -> Bool {
     guard let original else { return false }
+    guard !hasIssueStages || host.hasIssueFilters else { return refuseUnissued() }
     if hasOtherBody(request) {
       let bytes = request.body.bytes ?? []
       guard isRequestWhole, stream.replaceBody(of: .request, by: bytes, in: place) else {
@@ -141,8 +142,26 @@ extension EnvoyExchange {
       // A message continues once, so the head waits for the pieces that have arrived before it was sent.
       if isInScheduled, !passRequestPieces(to: SLUICE_ENVOY_BUFFERED) { return false }
     }
-    if hasIssueStages { becomeFindable() }
+    if host.hasIssueFilters { becomeFindable() } else { issueHere() }
     return true
+  }
+
+  /// Whether an upstream must not get a request, or its response pass, without the issue stages. Returns false.
+  func refuseUnissued() -> Bool {
+    host.log(
+      .error,
+      "a request is refused: the configuration has issue stages, but the cluster of this request has no filter \"issue\""
+        + " among its upstream filters")
+    decision = .reply(EnvoyReply.response(502, .internalError))
+    return false
+  }
+
+  /// The hop of a request that no upstream filter sees. There are no issue stages.
+  func issueHere() {
+    guard let observer, let sent else { return }
+    var fields = sent.headers
+    hop.begin(fields, fields)
+    _ = observer.transferWillIssue(&fields)
   }
 
   private func hasOtherBody(_ request: Request) -> Bool {

@@ -15,15 +15,9 @@ extension EnvoyExchange {
     }
     phase = .response
     originalHead = head
-    if isNotIssued {
-      host.log(
-        .error,
-        "a response is refused: the configuration has issue stages, but the cluster of this request has no filter"
-          + " \"issue\" among its upstream filters")
-      decision = .reply(EnvoyReply.response(502, .internalError))
-    } else {
-      take(observer.transferDidReceiveHead(head))
-    }
+    // Another cluster has the upstream filter, or Envoy has made no attempt.
+    if !hop.isIssued, !hasIssueStages { issueHere() }
+    if isNotIssued { _ = refuseUnissued() } else { take(observer.transferDidReceiveHead(head)) }
     if settle(in: SLUICE_ENVOY_RECEIVED) { return SLUICE_ENVOY_HEADERS_CONTINUE }
     if phase != .gatheringResponse { awaitDecision() }
     return SLUICE_ENVOY_HEADERS_STOP
@@ -55,9 +49,6 @@ extension EnvoyExchange {
         if isLast { observer?.transferDidEnd(TransferEnd()) }
         return SLUICE_ENVOY_BODY_CONTINUE
       }
-      let piece = stream.takePiece(of: .response)
-      isPaused = observer?.transferDidReceive(piece) == .pause
-      if isLast { observer?.transferDidEnd(TransferEnd()) }
       return passResponsePieces(to: SLUICE_ENVOY_RECEIVED) ? SLUICE_ENVOY_BODY_CONTINUE : SLUICE_ENVOY_BODY_HOLD
     case .gatheringRequest, .request, .upstream, .over: break
     }
@@ -66,12 +57,21 @@ extension EnvoyExchange {
 
   private var passesPieces: Bool { transaction?.pipeline.changesResponsePieces ?? false }
 
-  /// Passes on what has come out of the stages. Returns whether the response goes on.
+  /// Passes what has arrived to the stages, and what has come out of them on. Returns whether the response goes on. While a
+  /// piece waits for a stage, further ones stay in Envoy's buffer, which stops reading when it is full.
   func passResponsePieces(to place: sluice_envoy_place) -> Bool {
+    if !isPaused {
+      let piece = stream.takePieces(of: .response)
+      if !piece.isEmpty { isPaused = observer?.transferDidReceive(piece) == .pause }
+    }
+    if !isPaused, isResponseWhole, !hasResponseEnded {
+      hasResponseEnded = true
+      observer?.transferDidEnd(TransferEnd())
+    }
     stream.append(responseOutput, to: .response, in: place)
     responseOutput = []
     // At the end, stages can still hold bytes until the transaction is over.
-    isResponseHeld = decision != nil || (isResponseWhole && !isComplete) || (isPaused && !isResponseWhole)
+    isResponseHeld = decision != nil || isPaused || isResponseWhole && !isComplete
     if isResponseHeld { awaitDecision() }
     return !isResponseHeld
   }
@@ -82,9 +82,11 @@ extension EnvoyExchange {
     case .gatheringResponse: return endWhole() ? SLUICE_ENVOY_HEADERS_CONTINUE : SLUICE_ENVOY_HEADERS_STOP
     case .response: return SLUICE_ENVOY_HEADERS_STOP
     case .passing:
-      let passesPieces = passesPieces
-      observer?.transferDidEnd(TransferEnd())
-      if passesPieces, !passResponsePieces(to: SLUICE_ENVOY_BUFFERED) { return SLUICE_ENVOY_HEADERS_STOP }
+      guard passesPieces else {
+        observer?.transferDidEnd(TransferEnd())
+        return SLUICE_ENVOY_HEADERS_CONTINUE
+      }
+      if !passResponsePieces(to: SLUICE_ENVOY_BUFFERED) { return SLUICE_ENVOY_HEADERS_STOP }
     case .gatheringRequest, .request, .upstream, .over: break
     }
     return SLUICE_ENVOY_HEADERS_CONTINUE
@@ -118,9 +120,9 @@ extension EnvoyExchange {
     change(to: head)
     phase = .passing
     guard isResponseWhole else { return true }
-    let passesPieces = passesPieces
+    if passesPieces { return passResponsePieces(to: SLUICE_ENVOY_BUFFERED) }
     observer?.transferDidEnd(TransferEnd())
-    return !passesPieces || passResponsePieces(to: SLUICE_ENVOY_BUFFERED)
+    return true
   }
 
   /// Passes on a response with its body. Returns whether it goes on.

@@ -61,10 +61,14 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
   var hop = EnvoyHop()
   /// The body of the request, if stages see its pieces.
   var requestPieces: RequestPieces?
+  /// Whether the body of the request has arrived.
+  var isRequestOver = false
   /// Whether a piece of the request waits for a stage.
   var isRequestHeld = false
   /// What has come out of the response stages that see pieces, and was not passed on yet.
   var responseOutput: [UInt8] = []
+  /// Whether the transaction knows that the body of the response has arrived.
+  var hasResponseEnded = false
   /// Whether a stage has asked for no more pieces of the response now.
   var isPaused = false
   /// Whether the response waits for a stage that sees its pieces, or for the end of the transaction.
