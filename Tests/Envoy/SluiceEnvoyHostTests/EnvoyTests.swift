@@ -257,6 +257,25 @@ import Testing
       while !stream.passedBody(ofRequest: false).hasSuffix("bc") { if worker.turn() == 0 { break } }
       #expect(stream.passedBody(ofRequest: false) == "a<late><late>bc")
     }
+
+    @Test func `what a stage has made of a piece is not given to it again`() async throws {
+      let plugin = try await PluginCompiler.compile("suspends-pieces", name: "stage")
+      let fixture = try EnvoyFixture(plugin, "response")
+      let configuration = try #require(fixture.open())
+      let worker = EnvoyWorker()
+      let stream = PlayedStream(configuration, worker)
+      #expect(stream.request() && stream.respond(isLast: false))
+      for _ in 0..<20 {
+        stream.body("piece", ofRequest: false, isLast: false)
+        worker.turnWithoutWaiting()
+      }
+      stream.body("piece", ofRequest: false, isLast: true)
+      while !stream.hasPassedAll { if worker.turn() == 0 { break } }
+      let count =
+        stream.passedBody(ofRequest: false).split(separator: "<late>", omittingEmptySubsequences: false).count - 1
+      // Pieces that arrive together are one piece.
+      #expect((1...21).contains(count) && stream.passedBody(ofRequest: false).count == count * 6)
+    }
   }
 
   @Suite struct Attempts {

@@ -82,7 +82,7 @@ static text text_of(const char *string) { return (text){string, strlen(string)};
 
 struct side {
   struct bytes received, buffered, passed;
-  bool is_stopped, has_headers_passed, is_last_buffered;
+  bool is_stopped, has_headers_passed;
 };
 
 struct player_stream {
@@ -275,6 +275,7 @@ bool player_stream_body(struct player_stream *stream, bool is_request, const cha
     pass(side);
     return true;
   }
+  side->is_stopped = true;
   if (side->received.count > 0) append(&side->buffered, side->received.start, side->received.count);
   empty(&side->received);
   return false;
@@ -289,6 +290,10 @@ bool player_stream_trailers(struct player_stream *stream, bool is_request) {
 
 bool player_stream_has_passed(const struct player_stream *stream, bool is_request) {
   return side_of(stream, is_request)->has_headers_passed;
+}
+
+bool player_stream_is_stopped(const struct player_stream *stream, bool is_request) {
+  return side_of(stream, is_request)->is_stopped;
 }
 
 const char *player_stream_passed_body(const struct player_stream *stream, bool is_request, size_t *count) {

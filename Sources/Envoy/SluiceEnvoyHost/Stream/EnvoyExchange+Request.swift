@@ -63,16 +63,19 @@ extension EnvoyExchange {
     return SLUICE_ENVOY_HEADERS_CONTINUE
   }
 
+  /// What has come out of the stages is kept while a piece waits, up to this size. In Envoy's buffer, it would be mixed with
+  /// what the stages have not seen. If there is more, further pieces come, and with them another hook that can continue.
+  static let outputBytes = 1 << 20
+
   /// Passes what has arrived to the stages, and what has come out of them on. Returns whether the request goes on. While a
   /// piece waits for a stage, further ones stay in Envoy's buffer, which stops reading when it is full.
   func passRequestPieces(to place: sluice_envoy_place) -> Bool {
     guard let requestPieces, phase != .over else { return true }
-    var output: [UInt8] = []
     do {
-      output += try requestPieces.take()
+      requestOutput += try requestPieces.take()
       if !requestPieces.isHeld {
         requestPieces.append(stream.takePieces(of: .request), isLast: isRequestOver)
-        output += try requestPieces.take()
+        requestOutput += try requestPieces.take()
       }
     } catch {
       // The transaction knows which stage has failed.
@@ -80,10 +83,14 @@ extension EnvoyExchange {
       awaitDecision()
       return false
     }
-    stream.append(output, to: .request, in: place)
     isRequestHeld = requestPieces.isHeld
-    if isRequestHeld { awaitDecision() }
-    return !isRequestHeld
+    if isRequestHeld, isRequestOver || requestOutput.count < Self.outputBytes {
+      awaitDecision()
+      return false
+    }
+    stream.append(requestOutput, to: .request, in: place)
+    requestOutput = []
+    return true
   }
 
   private func noteContinuedRequest() {

@@ -68,12 +68,15 @@ extension EnvoyExchange {
       hasResponseEnded = true
       observer?.transferDidEnd(TransferEnd())
     }
-    stream.append(responseOutput, to: .response, in: place)
-    responseOutput = []
     // At the end, stages can still hold bytes until the transaction is over.
     isResponseHeld = decision != nil || isPaused || isResponseWhole && !isComplete
-    if isResponseHeld { awaitDecision() }
-    return !isResponseHeld
+    if isResponseHeld, isResponseWhole || decision != nil || responseOutput.count < Self.outputBytes {
+      awaitDecision()
+      return false
+    }
+    stream.append(responseOutput, to: .response, in: place)
+    responseOutput = []
+    return true
   }
 
   func responseTrailers() -> sluice_envoy_headers_status {

@@ -65,7 +65,8 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
   var isRequestOver = false
   /// Whether a piece of the request waits for a stage.
   var isRequestHeld = false
-  /// What has come out of the response stages that see pieces, and was not passed on yet.
+  /// What has come out of the stages that see pieces, and was not passed on yet.
+  var requestOutput: [UInt8] = []
   var responseOutput: [UInt8] = []
   /// Whether the transaction knows that the body of the response has arrived.
   var hasResponseEnded = false

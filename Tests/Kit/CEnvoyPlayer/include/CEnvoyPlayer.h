@@ -43,6 +43,8 @@ bool player_stream_trailers(struct player_stream *, bool is_request);
 
 /// Whether a message has got past the filter.
 bool player_stream_has_passed(const struct player_stream *, bool is_request);
+/// Whether a message, or a part of it, waits for the filter.
+bool player_stream_is_stopped(const struct player_stream *, bool is_request);
 /// What has got past the filter of a body, and how long it is.
 const char *player_stream_passed_body(const struct player_stream *, bool is_request, size_t *count);
 /// The status of the local reply of the module; 0 if it made none.
