@@ -109,6 +109,7 @@ soak: test-deps ## the tests at full size: long, and hungry for memory
 	scripts/swap-memory.sh --check
 	scripts/check-heads.py --count 100000 .build/release/sluice
 	scripts/check-envoy.py --install .build/envoy .build/release/sluice
+	scripts/check-clients.py .build/release/sluice
 	scripts/check-static-host.sh
 
 # Builds what the benchmarks need. The program that compares Sluice with others is a separate package.
