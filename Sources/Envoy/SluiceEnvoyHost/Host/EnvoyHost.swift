@@ -75,13 +75,15 @@ final class EnvoyHost: Sendable {
   private init(_ folder: PlanFolder) throws(EnvoyRefusal) {
     self.folder = folder
     do {
-      guard let number = try folder.currentNumber() else {
+      guard let first = try folder.currentNumber() else {
         throw EnvoyRefusal(
           "\(PlainText.path(folder.path)) has no plan; make one with \"sluice envoy plan -c FILE -o"
             + " \(PlainText.path(folder.path))\"")
       }
-      let entry = try folder.read(number)
-      let plan = try EnvoyPlan.read(entry)
+      // A plan that comes while this one is read is seen when the watch starts.
+      watch = try PlanWatch(folder.path)
+      let number = try folder.currentNumber() ?? first
+      let plan = try EnvoyPlan.read(try folder.read(number))
       pipeline = ForeignPipeline(
         plan.configuration, lanes: Self.laneCount, host: "sluice envoy", features: .envoy, isShared: true,
         callOuts: { _, _ in nil }, log: { EnvoyLog.write($0) })
@@ -91,7 +93,6 @@ final class EnvoyHost: Sendable {
       state.status.serves(number)
       self.state = Locked(state)
       onTheirWay = pipeline.lanes.map { _ in FilterTable() }
-      watch = try PlanWatch(folder.path)
     } catch let error as EnvoyRefusal { throw error } catch { throw EnvoyRefusal("\(error)") }
     writeStatus()
     watch.start { [weak self] in self?.look() }
