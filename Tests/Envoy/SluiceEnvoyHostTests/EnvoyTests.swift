@@ -25,6 +25,27 @@ import Testing
       #expect(stream.passedBody(ofRequest: false) == "hello")
     }
 
+    @Test func `fields are removed, replaced and repeated`() async throws {
+      let plugin = try await EnvoyFixture.plugin(
+        request: """
+          sluice_text name = sluice_text_make("x-gone");
+          api->header_remove(exchange, SLUICE_SIDE_REQUEST, name);
+          sluice_set_request_header(host, exchange, "x-two", "new");
+          api->header_add(exchange, SLUICE_SIDE_REQUEST, sluice_text_make("x-one"), sluice_text_make("2"));
+          """)
+      let fixture = try EnvoyFixture(plugin, "request")
+      let configuration = try #require(fixture.open())
+      let worker = EnvoyWorker()
+      let stream = PlayedStream(
+        configuration, worker,
+        fields: [("x-gone", "1"), ("x-kept", "a"), ("x-kept", "b"), ("x-two", "1"), ("x-one", "1"), ("x-two", "2")])
+      #expect(stream.request())
+      #expect(stream.requestField("x-gone") == nil)
+      #expect(stream.requestField("x-two") == "new" && stream.requestField("x-two", 1) == nil)
+      #expect(stream.requestField("x-one") == "1" && stream.requestField("x-one", 1) == "2")
+      #expect(stream.requestField("x-kept") == "a" && stream.requestField("x-kept", 1) == "b")
+    }
+
     @Test func `a request stage changes method, path and authority`() async throws {
       let plugin = try await EnvoyFixture.plugin(
         request: """

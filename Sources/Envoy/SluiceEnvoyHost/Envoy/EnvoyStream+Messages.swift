@@ -40,15 +40,23 @@ extension Response {
 extension EnvoyStream {
   /// Sets the fields that differ. Names that are in neither list stay as Envoy has them.
   func apply(from before: HeaderFields, to after: HeaderFields, in part: sluice_envoy_part) {
-    if before == after { return }
-    for fields in [before, after] {
-      for index in fields.indices {
-        let name = fields.buffer.span.extracting(fields.nameRange(at: index))
-        // Each name once, at its first place in one of the lists.
-        let isFirst = fields.firstIndex(named: name) == index
-        guard isFirst, fields == before || before.firstIndex(named: name) == nil else { continue }
-        if !before.hasSameValues(of: name, as: after) { set(name, to: after, in: part) }
+    // Most changes only add fields at the end.
+    let common = zip(before.indices, after.indices).prefix { before.hasSameField(as: after, at: $0.0) }.count
+    if common == before.count, common == after.count { return }
+    for index in common..<before.count {
+      let name = before.buffer.span.extracting(before.nameRange(at: index))
+      // Each name once: a name that both lists have here is set for the second list.
+      guard before.firstIndex(named: name, from: common) == index,
+        after.firstIndex(named: name, from: common) == nil
+      else { continue }
+      set(name, to: after, in: part)
+    }
+    for index in common..<after.count {
+      let name = after.buffer.span.extracting(after.nameRange(at: index))
+      guard after.firstIndex(named: name, from: common) == index, !before.hasSameValues(of: name, as: after) else {
+        continue
       }
+      set(name, to: after, in: part)
     }
   }
 
@@ -106,6 +114,11 @@ extension HeaderFields {
       others = other.firstIndex(named: name, from: place + 1)
     }
     return own == nil && others == nil
+  }
+
+  fileprivate func hasSameField(as other: HeaderFields, at index: Int) -> Bool {
+    isName(at: index, other.buffer.span.extracting(other.nameRange(at: index)))
+      && isValue(at: index, other.buffer.span.extracting(other.valueRange(at: index)))
   }
 
   /// All values of a name, separated by commas.
