@@ -1,6 +1,7 @@
 #!/bin/sh
-# Starts the systemd unit of the package in a Debian that systemd-nspawn boots: a run to its end, a stop by SIGTERM, a
-# reload, a swap through the control socket, a crash, and requests from a FIFO. Needs root and systemd-container.
+# Starts the systemd units of the package in a Debian that systemd-nspawn boots: a run to its end, a stop by SIGTERM, a
+# reload, a swap through the control socket, a crash, and requests from a FIFO; a gateway with a port and with a socket of
+# systemd. Needs root and systemd-container.
 # usage: scripts/check-unit.sh ROOT      ROOT is a Debian in which the package sluice is installed. It is changed: systemd
 #        is installed, a plugin is replaced, and files of the service are left there
 set -eu
@@ -14,7 +15,7 @@ fail() {
 command -v systemd-nspawn >/dev/null || fail "there is no systemd-nspawn; on Debian, install systemd-container"
 [ -x "$root/usr/bin/sluice" ] || fail "the package sluice is not installed in $root"
 if [ ! -x "$root/lib/systemd/systemd" ]; then
-  chroot "$root" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends systemd systemd-sysv dbus >"$root/log" 2>&1 ||
+  chroot "$root" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends systemd systemd-sysv dbus procps >"$root/log" 2>&1 ||
     { cat "$root/log" >&2; fail "apt-get install systemd failed"; }
 fi
 
@@ -24,8 +25,8 @@ cat >"$root/check-unit" <<'CHECK'
 set -eu
 fail() {
   echo "FAILED: $*"
-  systemctl status 'sluice@*' --no-pager || true
-  journalctl -b -u "sluice@*" -o short-precise --no-pager | tail -n 30
+  systemctl status 'sluice@*' 'sluice-serve@*' --no-pager || true
+  journalctl -b -u "sluice@*" -u "sluice-serve@*" -o short-precise --no-pager | tail -n 30
   exit 1
 }
 # Waits at most 30 seconds until a command succeeds.
@@ -83,7 +84,7 @@ eventually has_lines results.jsonl $((done + 1000))
 
 echo "== a reload and a swap through the control socket"
 ctl status orders | head -n 1
-systemctl reload sluice@orders
+systemctl reload sluice@orders || fail "the reload fails"
 eventually sh -c "journalctl -b -u sluice@orders -o cat --no-pager | grep -q 'reload 1: published'"
 # One byte at the end makes another build.
 cp /usr/lib/sluice/plugins/libbearer-auth.so /usr/lib/sluice/plugins/.new && echo >>/usr/lib/sluice/plugins/.new
@@ -132,6 +133,44 @@ echo '{"id": 2, "url": "/2"}' >/run/sluice-stream.requests
 eventually has_lines /var/log/sluice-stream.jsonl 2
 systemctl stop sluice@stream.socket sluice@stream.service
 [ "$(state stream Result)" = success ] || fail "the result of a stop is $(state stream Result)"
+
+echo "== a gateway"
+gateway() { # NAME, place, value of a header
+  cat >"/etc/sluice/$1.json" <<JSON
+{"plugins": {"mark": {"library": "static-headers", "config": {"response": {"X-Mark": "$3"}}}}, "response": ["mark"],
+ "serve": {"to": "http://127.0.0.1:8080", "listen": [{"at": "$2", "clients": "open"}]}}
+JSON
+  chmod 644 "/etc/sluice/$1.json"
+}
+answers() { sluice send -i "http://127.0.0.1:$1/" | grep -qi "^x-mark: $2"; } # port, value
+of_gateway() { systemctl show -P "$2" "sluice-serve@$1"; }
+gateway shop 8081 first
+systemctl start sluice-serve@shop || fail "the gateway does not start"
+answers 8081 first || fail "the gateway does not answer after its start"
+gateway shop 8081 second
+systemctl reload sluice-serve@shop || fail "the reload of the gateway fails"
+eventually answers 8081 second
+cp /usr/lib/sluice/plugins/libstatic-headers.so /usr/lib/sluice/plugins/.new && echo >>/usr/lib/sluice/plugins/.new
+mv /usr/lib/sluice/plugins/.new /usr/lib/sluice/plugins/libstatic-headers.so
+sluice ctl swap mark --socket /run/sluice-serve/shop/control || fail "the swap of the gateway was refused"
+answers 8081 second || fail "the gateway does not answer after a swap"
+systemctl stop sluice-serve@shop
+[ "$(of_gateway shop Result)" = success ] || fail "the result of a stop is $(of_gateway shop Result)"
+
+echo "== a gateway with a socket of systemd"
+gateway door systemd open
+cat >/etc/systemd/system/sluice-serve@door.socket <<'UNIT'
+[Socket]
+ListenStream=127.0.0.1:8082
+UNIT
+systemctl daemon-reload
+systemctl start sluice-serve@door.socket
+answers 8082 open || fail "a client does not start the gateway"
+kill -SEGV "$(of_gateway door MainPID)"
+# The socket stays open, so a client waits for the next gateway.
+answers 8082 open || fail "after a crash, the gateway does not answer"
+[ "$(of_gateway door NRestarts)" -ge 1 ] || fail "the gateway was not started again"
+systemctl stop sluice-serve@door.socket sluice-serve@door
 
 echo PASSED
 CHECK
