@@ -58,8 +58,12 @@ package final class ForeignPipeline: Sendable {
 
   /// Makes the instances of a plan and publishes them; transactions that have begun keep the earlier instances.
   ///
-  /// - Parameter prepare: changes the configuration for this program.
-  package func take(_ plan: Plan, prepare: (inout Configuration) -> Void) throws(EngineError) {
+  /// - Parameters:
+  ///   - prepare: changes the configuration for this program.
+  ///   - check: throws if the program cannot run the pipeline.
+  package func take(
+    _ plan: Plan, prepare: (inout Configuration) -> Void, check: (Pipeline) throws(EngineError) -> Void = { _ in }
+  ) throws(EngineError) {
     let before = published
     var generations: [String: LoadedGeneration] = [:]
     for plugin in plan.configuration.plugins {
@@ -77,6 +81,7 @@ package final class ForeignPipeline: Sendable {
     do {
       try draft.create()
       snapshot = try draft.snapshot(before.number + 1, loops: lanes.count)
+      try check(snapshot.pipeline)
       try draft.load(savedStates(for: draft))
       try draft.activate()
     } catch {

@@ -239,18 +239,13 @@ import Testing
       """
 
     @Test(arguments: [false, true])
-    func `stages change the pieces of both bodies`(hasTrailers: Bool) async throws {
+    func `stages change the pieces of a response`(hasTrailers: Bool) async throws {
       let plugin = try await PluginCompiler.compile(source: Self.source, name: "stage")
-      let fixture = try EnvoyFixture(plugin, "request", "response")
+      let fixture = try EnvoyFixture(plugin, "response")
       let configuration = try #require(fixture.open())
       let worker = EnvoyWorker()
-      let stream = PlayedStream(configuration, worker, method: "POST", fields: [("content-length", "4")])
-      #expect(stream.request(isLast: false) && stream.requestField("content-length") == nil)
-      #expect(stream.body("ab", ofRequest: true, isLast: false))
-      #expect(stream.passedBody(ofRequest: true) == "AB")
-      #expect(stream.body("cd", ofRequest: true, isLast: !hasTrailers))
-      if hasTrailers { #expect(stream.trailers(ofRequest: true)) }
-      #expect(stream.passedBody(ofRequest: true) == "ABCD.")
+      let stream = PlayedStream(configuration, worker)
+      #expect(stream.request())
       #expect(
         stream.respond(200, [("content-length", "3")], isLast: false) && stream.responseField("content-length") == nil)
       #expect(stream.body("x", ofRequest: false, isLast: false))
@@ -258,6 +253,14 @@ import Testing
       #expect(stream.body("yz", ofRequest: false, isLast: !hasTrailers))
       if hasTrailers { #expect(stream.trailers(ofRequest: false)) }
       #expect(stream.passedBody(ofRequest: false) == "XYZ.")
+    }
+
+    @Test func `a stage that sees pieces of requests is refused`() async throws {
+      let plugin = try await PluginCompiler.compile(source: Self.source, name: "stage")
+      let fixture = try EnvoyFixture(plugin, "request")
+      _ = takeEnvoyLog()
+      #expect(fixture.open() == nil)
+      #expect(takeEnvoyLog().contains("sees the body of a request piece by piece, which is not supported in Envoy"))
     }
 
     @Test func `a piece waits for a suspended stage`() async throws {
@@ -358,6 +361,19 @@ import Testing
       #expect(stream.request())
       #expect(PlayedStream(issue, worker, attemptOf: stream).request() && stream.respond())
       #expect(PlayedStream(issue, worker).request())
+    }
+
+    @Test func `a client of gRPC learns that an issue stage has failed`() async throws {
+      let plugin = try await EnvoyFixture.plugin(issue: #"return sluice_fail(host, exchange, "no", "no");"#)
+      let fixture = try EnvoyFixture(plugin, "issue")
+      let (pipeline, issue) = (try #require(fixture.open()), try #require(fixture.open("issue")))
+      let worker = EnvoyWorker()
+      let stream = PlayedStream(pipeline, worker, fields: [("content-type", "application/grpc")])
+      #expect(stream.request())
+      let attempt = PlayedStream(issue, worker, attemptOf: stream)
+      #expect(!attempt.request())
+      while attempt.reply == nil { if worker.turn() == 0 { break } }
+      #expect(attempt.reply == 500 && attempt.responseField("grpc-status") == "2")
     }
 
     @Test func `an attempt that has not passed the pipeline fails`() async throws {

@@ -87,7 +87,7 @@ final class EnvoyHost: Sendable {
       pipeline = ForeignPipeline(
         plan.configuration, lanes: Self.laneCount, host: "sluice envoy", features: .envoy, isShared: true,
         callOuts: { _, _ in nil }, log: { EnvoyLog.write($0) })
-      try pipeline.take(plan, prepare: Self.limitSuspensions)
+      try pipeline.take(plan, prepare: Self.limitSuspensions, check: Self.check)
       var state = State()
       state.tried = number
       state.status.serves(number)
@@ -110,6 +110,18 @@ final class EnvoyHost: Sendable {
     }
   }
 
+  /// Envoy keeps what it may have to send again in the buffer that pieces would pass through, so a route with retries would
+  /// send bytes twice.
+  private static func check(_ pipeline: Pipeline) throws(EngineError) {
+    guard pipeline.changesRequestPieces,
+      let stage = pipeline.requestStages.first(where: { $0.capabilities.contains(.requestPieces) })
+    else { return }
+    throw .plugin(
+      PluginError(
+        .missingFeature, .plugin(name: stage.name, path: ""),
+        "it sees the body of a request piece by piece, which is not supported in Envoy"), ConfigurationLocation())
+  }
+
   /// More than one lane for each worker does no harm; with fewer, workers share some.
   private static var laneCount: Int { min(max(8, 2 * sysconf(Int32(_SC_NPROCESSORS_ONLN))), 256) }
 
@@ -124,7 +136,7 @@ final class EnvoyHost: Sendable {
       guard let number, number != tried else { return writeStatus() }
       let began = MonotonicClock.now
       let plan = try EnvoyPlan.read(try folder.read(number))
-      try pipeline.take(plan, prepare: Self.limitSuspensions)
+      try pipeline.take(plan, prepare: Self.limitSuspensions, check: Self.check)
       state.withLock { $0.status.serves(number) }
       EnvoyLog.write(.info, "plan \(number) serves, after \((MonotonicClock.now - began).milliseconds) ms")
     } catch {

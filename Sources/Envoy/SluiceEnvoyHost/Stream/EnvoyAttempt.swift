@@ -43,7 +43,16 @@ final class EnvoyAttempt: EnvoyFilter, @unchecked Sendable {
 
   override func scheduled() {
     let response = EnvoyReply.response(500, .internalError)
-    stream.reply(response.status, response.headers, response.body.bytes ?? [], details: "sluice_issue")
+    let fields = EnvoyReply.fields(response, isGRPC: isGRPC)
+    stream.reply(response.status, fields, response.body.bytes ?? [], details: "sluice_issue")
+  }
+
+  private var isGRPC: Bool {
+    var isGRPC = false
+    stream.forEachField(of: SLUICE_ENVOY_REQUEST) { name, value in
+      if FieldSyntax.equals(name, "content-type") { isGRPC = String(copying: value).hasPrefix("application/grpc") }
+    }
+    return isGRPC
   }
 
   override func end() {
