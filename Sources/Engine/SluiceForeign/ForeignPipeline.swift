@@ -15,7 +15,6 @@ package final class ForeignPipeline: Sendable {
   package let lanes: [Lane]
   private let hosting: PluginHosting
   private let alarm: LaneAlarm
-  private let log: @Sendable (LogLine) -> Void
   private let next = Atomic<Int>(0)
   private let isClosed = Atomic<Bool>(false)
   private let snapshots: Locked<LiveSnapshots>
@@ -35,7 +34,6 @@ package final class ForeignPipeline: Sendable {
     snapshots = Locked(LiveSnapshots(published: empty))
     lanes = (0..<count).map { Lane(index: $0, pipeline: empty.pipeline, callOuts: callOuts) }
     alarm = LaneAlarm(lanes.map(\.loop))
-    self.log = log
     let runtime = HostRuntime(
       loops: lanes.map(\.environment), programName: host, programVersion: Product.version, features: features,
       isShared: isShared, trustsSchemas: true

@@ -65,9 +65,6 @@ enum sluice_envoy_level {
 
 /// Attributes of a stream. The numbers are Envoy's.
 enum sluice_envoy_attribute {
-  SLUICE_ENVOY_REQUEST_PROTOCOL = 10,
-  /// Address and port.
-  SLUICE_ENVOY_SOURCE_ADDRESS = 24,
   /// Unknown until an upstream was chosen.
   SLUICE_ENVOY_UPSTREAM_ADDRESS = 41,
 };

@@ -93,11 +93,6 @@ extension EnvoyStream {
     return found == 1
   }
 
-  /// The length of a body is not known before its end.
-  func removeLength(of side: BodySide) {
-    ("content-length" as StaticString).withText { set($0.buffer.span, to: nil, in: side.part) }
-  }
-
   /// Says how long a body is that a stage has set.
   func setLength(_ count: Int, of side: BodySide) {
     set("content-length", to: String(count), in: side)

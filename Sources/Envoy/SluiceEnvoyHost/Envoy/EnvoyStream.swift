@@ -149,5 +149,4 @@ enum BodySide {
   case request, response
 
   var part: sluice_envoy_part { self == .request ? SLUICE_ENVOY_REQUEST : SLUICE_ENVOY_RESPONSE }
-  var trailers: sluice_envoy_part { self == .request ? SLUICE_ENVOY_REQUEST_TRAILERS : SLUICE_ENVOY_RESPONSE_TRAILERS }
 }

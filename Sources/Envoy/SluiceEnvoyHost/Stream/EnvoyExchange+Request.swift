@@ -22,80 +22,33 @@ extension EnvoyExchange {
       phase = .gatheringRequest
       return SLUICE_ENVOY_HEADERS_STOP
     }
-    let body: Body
-    if isLast {
-      body = .empty
-    } else if lane.pipeline.changesRequestPieces {
-      let pieces = RequestPieces()
-      requestPieces = pieces
-      body = pieces.makeBody()
-    } else {
-      body = .stream(Self.passingBody)
-    }
-    return begin(body, in: SLUICE_ENVOY_RECEIVED) ? SLUICE_ENVOY_HEADERS_CONTINUE : SLUICE_ENVOY_HEADERS_STOP
+    return begin(isLast ? .empty : .stream(Self.passingBody), in: SLUICE_ENVOY_RECEIVED)
+      ? SLUICE_ENVOY_HEADERS_CONTINUE : SLUICE_ENVOY_HEADERS_STOP
   }
 
   func requestBody(isLast: Bool) -> sluice_envoy_body_status {
     switch phase {
     case .gatheringRequest:
       return isLast && beginWhole() ? SLUICE_ENVOY_BODY_CONTINUE : SLUICE_ENVOY_BODY_BUFFER
-    case .request:
-      // The stages get the pieces when the request is sent.
-      isRequestOver = isLast
-      return SLUICE_ENVOY_BODY_HOLD
-    case .upstream, .response, .gatheringResponse, .passing, .over: break
+    case .request: return SLUICE_ENVOY_BODY_HOLD
+    case .response, .gatheringResponse: noteContinuedRequest()
+    case .upstream, .passing, .over: break
     }
-    isRequestOver = isLast
-    guard passRequestPieces(to: SLUICE_ENVOY_RECEIVED) else { return SLUICE_ENVOY_BODY_HOLD }
-    noteContinuedRequest()
     return SLUICE_ENVOY_BODY_CONTINUE
   }
 
   func requestTrailers() -> sluice_envoy_headers_status {
-    isRequestOver = true
     switch phase {
     case .gatheringRequest: return beginWhole() ? SLUICE_ENVOY_HEADERS_CONTINUE : SLUICE_ENVOY_HEADERS_STOP
     case .request: return SLUICE_ENVOY_HEADERS_STOP
-    case .upstream, .response, .gatheringResponse, .passing, .over: break
+    case .response, .gatheringResponse: noteContinuedRequest()
+    case .upstream, .passing, .over: break
     }
-    guard passRequestPieces(to: SLUICE_ENVOY_BUFFERED) else { return SLUICE_ENVOY_HEADERS_STOP }
-    noteContinuedRequest()
     return SLUICE_ENVOY_HEADERS_CONTINUE
   }
 
-  /// What has come out of the stages is kept while a piece waits, up to this size. In Envoy's buffer, it would be mixed with
-  /// what the stages have not seen. If there is more, further pieces come, and with them another hook that can continue.
-  static let outputBytes = 1 << 20
-
-  /// Passes what has arrived to the stages, and what has come out of them on. Returns whether the request goes on. While a
-  /// piece waits for a stage, further ones stay in Envoy's buffer, which stops reading when it is full.
-  func passRequestPieces(to place: sluice_envoy_place) -> Bool {
-    guard let requestPieces, phase != .over else { return true }
-    do {
-      requestOutput += try requestPieces.take()
-      if !requestPieces.isHeld {
-        requestPieces.append(stream.takePieces(of: .request), isLast: isRequestOver)
-        requestOutput += try requestPieces.take()
-      }
-    } catch {
-      // The transaction knows which stage has failed.
-      observer?.transferDidEnd(TransferEnd(error: error as? TransportError ?? TransportError(.bodyFile, "\(error)")))
-      awaitDecision()
-      return false
-    }
-    isRequestHeld = requestPieces.isHeld
-    if isRequestHeld, isRequestOver || requestOutput.count < Self.outputBytes {
-      awaitDecision()
-      return false
-    }
-    stream.append(requestOutput, to: .request, in: place)
-    requestOutput = []
-    return true
-  }
-
   private func noteContinuedRequest() {
-    let isWaiting = phase == .response || phase == .gatheringResponse
-    if isWaiting, !sluice_envoy_continues_sides_apart() { cannotContinueResponse = true }
+    if !sluice_envoy_continues_sides_apart() { cannotContinueResponse = true }
   }
 
   /// The body is complete. Returns whether the request goes on now.
@@ -142,13 +95,6 @@ extension EnvoyExchange {
     stream.apply(from: original.headers, to: request.headers, in: BodySide.request.part)
     sent = request
     phase = .upstream
-    if let requestPieces, case .stream(let passed) = request.body {
-      requestPieces.passed = passed
-      // The stages can change the length.
-      if passed.byteCount == nil { stream.removeLength(of: .request) }
-      // A message continues once, so the head waits for the pieces that have arrived before it was sent.
-      if isInScheduled, !passRequestPieces(to: SLUICE_ENVOY_BUFFERED) { return false }
-    }
     if host.hasIssueFilters { becomeFindable() } else { issueHere() }
     return true
   }

@@ -57,6 +57,10 @@ extension EnvoyExchange {
 
   private var passesPieces: Bool { transaction?.pipeline.changesResponsePieces ?? false }
 
+  /// What has come out of the stages is kept while a piece waits, up to this size. In Envoy's buffer, it would be mixed with
+  /// what the stages have not seen. If there is more, further pieces come, and with them another hook that can continue.
+  private static let outputBytes = 1 << 20
+
   /// Passes what has arrived to the stages, and what has come out of them on. Returns whether the response goes on. While a
   /// piece waits for a stage, further ones stay in Envoy's buffer, which stops reading when it is full.
   func passResponsePieces(to place: sluice_envoy_place) -> Bool {

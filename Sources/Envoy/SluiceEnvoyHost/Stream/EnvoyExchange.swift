@@ -59,14 +59,7 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
   /// The request after the request stages.
   var sent: Request?
   var hop = EnvoyHop()
-  /// The body of the request, if stages see its pieces.
-  var requestPieces: RequestPieces?
-  /// Whether the body of the request has arrived.
-  var isRequestOver = false
-  /// Whether a piece of the request waits for a stage.
-  var isRequestHeld = false
-  /// What has come out of the stages that see pieces, and was not passed on yet.
-  var requestOutput: [UInt8] = []
+  /// What has come out of the response stages that see pieces, and was not passed on yet.
   var responseOutput: [UInt8] = []
   /// Whether the transaction knows that the body of the response has arrived.
   var hasResponseEnded = false
@@ -74,8 +67,6 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
   var isPaused = false
   /// Whether the response waits for a stage that sees its pieces, or for the end of the transaction.
   var isResponseHeld = false
-  /// Whether Envoy has called the hook `scheduled`, in which the message waits in Envoy's buffer.
-  private(set) var isInScheduled = false
   /// Its number among the filters whose requests are on their way.
   var number: Int?
   /// Whether the body of a message is complete. Envoy has buffered it if there is one.
@@ -198,8 +189,6 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
   override func scheduled() {
     let (first, second) = inHook {
       isScheduled = false
-      isInScheduled = true
-      defer { isInScheduled = false }
       return (pieceStep(), nextStep())
     }
     for step in [first, second] {
@@ -217,7 +206,6 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
   /// Passes on pieces that have waited for a stage.
   private func pieceStep() -> Step {
     guard phase != .over, decision == nil else { return .none }
-    if isRequestHeld, passRequestPieces(to: SLUICE_ENVOY_BUFFERED) { return .goOn(.request) }
     if isResponseHeld, passResponsePieces(to: SLUICE_ENVOY_BUFFERED) { return .goOn(.response) }
     return .none
   }
@@ -316,12 +304,10 @@ final class EnvoyExchange: EnvoyFilter, ForeignTransfer, BodySink, @unchecked Se
   func proceed(_ disposition: BodyDisposition) { take(disposition) }
   func resumeReceiving() {
     isPaused = false
-    if isResponseHeld { wakeOutsideHook() }
+    if isResponseHeld, !isInHook { wake() }
   }
 
-  func resumeSending() { if isRequestHeld { wakeOutsideHook() } }
-
-  private func wakeOutsideHook() { if !isInHook { wake() } }
+  func resumeSending() {}
 
   /// The transaction has decided about the body of the response.
   func take(_ disposition: BodyDisposition) {
