@@ -21,6 +21,21 @@ let strict: [SwiftSetting] =
 let pure: [SwiftSetting] = strict + [.strictMemorySafety(.when(configuration: .debug))]
 let strictC: [CSetting] = [.treatAllWarnings(as: .error)]
 
+/// The linker flags of a library that brings its own Swift runtime into a foreign program, and exports only some symbols.
+func hostLibrary(_ exports: String, _ more: [String] = []) -> [LinkerSetting] {
+  guard !isFetched else { return [] }
+  return [
+    .unsafeFlags(
+      [
+        "-static-stdlib", "-use-ld=lld", "-L", "\(Context.packageDirectory)/Sources/Attach/SluiceAttachHost/link",
+        "-Xclang-linker", "-static-libgcc",
+        "-Xlinker", "--version-script=\(Context.packageDirectory)/\(exports)",
+        "-Xlinker", "-Bsymbolic", "-Xlinker", "-znow", "-Xlinker", "--as-needed", "-Xlinker", "--gc-sections",
+        "-Xlinker", "-zpack-relative-relocs", "-Xlinker", "--strip-debug",
+      ] + more)
+  ]
+}
+
 func cPlugin(_ name: String) -> Target {
   .target(
     name: name, dependencies: ["CSluice", "CJansson", "CWithoutRuntime"], path: "plugins/\(name)",
@@ -350,17 +365,7 @@ let package = Package(
         "CAttachABI", "SluiceAttachRules", "SluiceForeign", "SluiceAssembly", "SluicePluginHost", "SluiceLoop",
         "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceJSON", "SluiceSupport",
       ], exclude: ["exports.map", "link"], swiftSettings: strict,
-      linkerSettings: isFetched
-        ? []
-        : [
-          .unsafeFlags([
-            "-static-stdlib", "-use-ld=lld", "-L", "\(Context.packageDirectory)/Sources/Attach/SluiceAttachHost/link",
-            "-Xclang-linker", "-static-libgcc",
-            "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/Attach/SluiceAttachHost/exports.map",
-            "-Xlinker", "-Bsymbolic", "-Xlinker", "-znow", "-Xlinker", "--as-needed", "-Xlinker", "--gc-sections",
-            "-Xlinker", "-zpack-relative-relocs", "-Xlinker", "--strip-debug",
-          ])
-        ]),
+      linkerSettings: hostLibrary("Sources/Attach/SluiceAttachHost/exports.map")),
 
     // What the module needs of Envoy's own ABI.
     .target(name: "CEnvoy", cSettings: strictC),
@@ -375,17 +380,7 @@ let package = Package(
     // its modules at the end of the process, but not a library that is linked with "nodelete".
     .target(
       name: "CEnvoyModule", exclude: ["exports.map"], cSettings: strictC,
-      linkerSettings: isFetched
-        ? []
-        : [
-          .unsafeFlags([
-            "-static-stdlib", "-use-ld=lld", "-L", "\(Context.packageDirectory)/Sources/Attach/SluiceAttachHost/link",
-            "-Xclang-linker", "-static-libgcc",
-            "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/Envoy/CEnvoyModule/exports.map",
-            "-Xlinker", "-Bsymbolic", "-Xlinker", "-znow", "-Xlinker", "-znodelete", "-Xlinker", "--as-needed",
-            "-Xlinker", "--gc-sections", "-Xlinker", "-zpack-relative-relocs", "-Xlinker", "--strip-debug",
-          ])
-        ]),
+      linkerSettings: hostLibrary("Sources/Envoy/CEnvoyModule/exports.map", ["-Xlinker", "-znodelete"])),
 
     // Checks a log of events. Separate from the command, so that tests check the events of an engine with it.
     .target(

@@ -261,8 +261,8 @@ void sluice_envoy_note(sluice_envoy_filter filter, text key, text value) {
   } else {
     typedef bool set(void *, const char *, size_t, const char *, size_t, const char *, size_t);
     AS(set, http_set_dynamic_metadata_string);
-    (void)call(filter, name_space.bytes, name_space.length, key.bytes, key.length,
-                                                    value.bytes, value.length);
+    (void)call(filter, name_space.bytes, name_space.length, key.bytes, key.length, value.bytes,
+               value.length);
   }
 }
 
@@ -274,8 +274,8 @@ bool sluice_envoy_noted(sluice_envoy_filter filter, text key, text *value) {
   }
   typedef bool get(void *, uint32_t, const char *, size_t, const char *, size_t, const char **, size_t *);
   AS(get, http_get_metadata_string);
-  return call(filter, DYNAMIC_METADATA, name_space.bytes, name_space.length,
-                                                     key.bytes, key.length, &value->bytes, &value->length);
+  return call(filter, DYNAMIC_METADATA, name_space.bytes, name_space.length, key.bytes, key.length,
+              &value->bytes, &value->length);
 }
 
 bool sluice_envoy_attribute(sluice_envoy_filter filter, enum sluice_envoy_attribute attribute, text *value) {
